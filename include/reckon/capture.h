@@ -1,0 +1,59 @@
+/*
+ * reckon/capture.h: a sampling set → a perf.data file that reckon and perf read.
+ *
+ *     rk_capture_open(host, set, target, &(struct rk_capture_options){.size = …, .path = "perf.data"}, &c, &e);
+ *     rk_target_start(target, &e);
+ *     while (rk_capture_step(c, 100) == 1)
+ *         ;                                  // 0: the command has ended and all is written
+ *     rk_capture_close(c, &stats, &e);
+ *
+ * The file is made with mode 0600; one that was there is kept as PATH.old. Whole records are appended,
+ * then the header's size is rewritten, at least once a second: what a kill leaves is readable to there.
+ */
+#ifndef RECKON_CAPTURE_H
+#define RECKON_CAPTURE_H
+
+#include <reckon/set.h>
+#include <reckon/stream.h>
+#include <reckon/target.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_capture;
+
+struct rk_capture_options {
+    uint32_t size;
+    uint32_t reserved;
+    const char *path;           /* NULL: "perf.data" */
+    const char *const *command; /* the command line to store, NULL-terminated; NULL: none */
+};
+
+struct rk_capture_stats {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t bytes; /* in the file */
+    uint64_t records;
+    struct rk_loss loss; /* of all events */
+};
+
+RK_API int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
+                           const struct rk_capture_options *options, struct rk_capture **ret,
+                           struct rk_error *e);
+
+/* Waits up to timeout_ms for records and writes what is due. 1: go on; 0: the target has ended and all of
+ * its records are written; -errno: writing failed (the file is readable up to the last flush). */
+RK_API int rk_capture_step(struct rk_capture *capture, int timeout_ms);
+
+/* Counters so far, for a progress line. */
+RK_API int rk_capture_stats(const struct rk_capture *capture, struct rk_capture_stats *ret);
+
+/* Disables the set, writes the rest and the closing sections, frees the capture whatever happens.
+ * NULL is taken. *ret (may be NULL) is filled if the recording is usable. */
+RK_API int rk_capture_close(struct rk_capture *capture, struct rk_capture_stats *ret, struct rk_error *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

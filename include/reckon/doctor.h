@@ -1,0 +1,56 @@
+/*
+ * reckon/doctor.h: can I measure here, and if not, what is the smallest fix?
+ *
+ * Every verdict is found by trying. Checks come in the order of what people want.
+ *
+ *     rk_doctor_run(host, &d, &e);
+ *     for (size_t i = 0; i < rk_doctor_checks(d); i++) {
+ *         struct rk_check c = {.size = sizeof c};
+ *         rk_doctor_check(d, i, &c);
+ *         printf("%s: %s\n", c.title, c.verdict == RK_VERDICT_YES ? "yes" : c.what);
+ *     }
+ *     rk_doctor_free(d);
+ */
+#ifndef RECKON_DOCTOR_H
+#define RECKON_DOCTOR_H
+
+#include <reckon/error.h>
+#include <reckon/host.h>
+#include <reckon/sink.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_doctor;
+
+enum rk_verdict {
+    RK_VERDICT_YES,
+    RK_VERDICT_PARTLY, /* `what` says what is missing */
+    RK_VERDICT_NO,
+};
+
+struct rk_check {
+    uint32_t size;
+    uint32_t verdict; /* enum rk_verdict */
+    uint32_t cause;   /* enum rk_cause, where not YES */
+    uint32_t reserved;
+    const char *name;   /* stable word: "count", "sample", "kernel", "hardware" … */
+    const char *title;  /* "count what my program does" */
+    const char *what;   /* what was tried and what came of it */
+    const char *remedy; /* a command to paste, or "" */
+};
+
+RK_API int rk_doctor_run(struct rk_host *host, struct rk_doctor **ret, struct rk_error *e);
+RK_API struct rk_doctor *rk_doctor_free(struct rk_doctor *doctor);
+RK_API size_t rk_doctor_checks(const struct rk_doctor *doctor);
+RK_API int rk_doctor_check(const struct rk_doctor *doctor, size_t index, struct rk_check *ret);
+
+/* "json". */
+RK_API int rk_doctor_export(const struct rk_doctor *doctor, const char *format, const struct rk_sink *sink,
+                            struct rk_error *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/*
+ * reckon/event.h: text → events. One grammar for library, command, Python and agent.
+ *
+ *     cycles                       a generic hardware event
+ *     instructions:u               only in user space (:k only in the kernel; see reckon-events(7))
+ *     {branches,branch-misses}     a group: scheduled together, read together
+ *     L1-dcache-load-misses        a cache event; LL_READ_MISS and PERF_COUNT_… are understood too
+ *     r1a8                         a raw event of the core PMU
+ *
+ * Several are separated by commas. A mistake is answered with its position, what was expected, and
+ * the nearest names that exist.
+ */
+#ifndef RECKON_EVENT_H
+#define RECKON_EVENT_H
+
+#include <reckon/error.h>
+#include <reckon/host.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_events;
+
+/* Modifier bits: rk_event.flags. What was not asked for is left to the open policy. */
+#define RK_EVENT_USER UINT32_C(0x01)         /* :u  count in user space … */
+#define RK_EVENT_KERNEL UINT32_C(0x02)       /* :k  … in the kernel; neither: both */
+#define RK_EVENT_HYPERVISOR UINT32_C(0x04)   /* :h */
+#define RK_EVENT_GUEST UINT32_C(0x08)        /* :G */
+#define RK_EVENT_HOST UINT32_C(0x10)         /* :H */
+#define RK_EVENT_NO_IDLE UINT32_C(0x20)      /* :I */
+#define RK_EVENT_PINNED UINT32_C(0x40)       /* :D */
+#define RK_EVENT_EXCLUSIVE UINT32_C(0x80)    /* :e */
+#define RK_EVENT_WEAK UINT32_C(0x100)        /* :W  this group may be split when it does not fit */
+#define RK_EVENT_SAMPLE_READ UINT32_C(0x200) /* :S  samples carry the whole group's counts */
+#define RK_EVENT_PRECISE_MAX UINT32_C(0x400) /* :P  the most precise that opens */
+
+/* One event, as it will be asked of the kernel. Strings live as long as the rk_events. */
+struct rk_event {
+    uint32_t size; /* set by the caller */
+    uint32_t type; /* perf_event_attr.type */
+    uint64_t config, config1, config2, config3, config4;
+    uint32_t group;     /* events with the same number form a group; numbers ascend */
+    uint32_t flags;     /* RK_EVENT_… */
+    uint32_t precise;   /* 0 … 3, from :p */
+    uint32_t bp_type;   /* breakpoints: HW_BREAKPOINT_… */
+    uint64_t period;    /* this event's own sampling period, or 0 */
+    uint64_t frequency; /* this event's own sampling frequency, or 0 */
+    double scale;       /* a count times this is in `unit`; 1.0 where there is none */
+    const char *name;   /* as the user wrote it, less surrounding space */
+    const char *unit;   /* "", "ns", "Joules" … */
+};
+
+/* Parses `text`; all or nothing. On failure e->position is the byte where it went wrong. */
+RK_API int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **ret,
+                           struct rk_error *e);
+RK_API struct rk_events *rk_events_free(struct rk_events *events);
+
+RK_API size_t rk_events_count(const struct rk_events *events);
+/* The index-th event, in the order written; -ERANGE beyond the end. */
+RK_API int rk_events_get(const struct rk_events *events, size_t index, struct rk_event *ret);
+
+/* The canonical spelling of all of them, such that parsing it gives the same events. Owned by `events`. */
+RK_API const char *rk_events_print(const struct rk_events *events);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

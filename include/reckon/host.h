@@ -1,0 +1,86 @@
+/*
+ * reckon/host.h: what this machine has.
+ *
+ * A host is opened at a root directory ("/" by default; tests use a fake tree) and reads nothing
+ * until asked. Each part is read at its first question, then fixed for the host's life.
+ *
+ *     struct rk_host *host;
+ *     rk_host_open(NULL, &host, NULL);
+ *     int64_t level;
+ *     if (rk_host_limit(host, RK_LIMIT_PARANOID, &level) == 0)
+ *         printf("perf_event_paranoid is %d\n", (int)level);
+ *     rk_host_close(host);
+ *
+ * One host, one thread at a time. Strings handed out live as long as the host.
+ */
+#ifndef RECKON_HOST_H
+#define RECKON_HOST_H
+
+#include <reckon/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_host;
+
+/* Opens the machine whose /proc and /sys are below `root` (NULL: "/"). Cheap: reads nothing yet. */
+RK_API int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e);
+
+/* Frees the host; takes NULL; returns NULL. Events, sets and streams made from it must be closed first. */
+RK_API struct rk_host *rk_host_close(struct rk_host *host);
+
+/* Limits that the kernel sets. */
+enum rk_limit {
+    RK_LIMIT_PARANOID,     /* kernel.perf_event_paranoid: -1 … 4 */
+    RK_LIMIT_MLOCK_KB,     /* kernel.perf_event_mlock_kb, per CPU and user */
+    RK_LIMIT_SAMPLE_RATE,  /* kernel.perf_event_max_sample_rate, Hz */
+    RK_LIMIT_MAX_STACK,    /* kernel.perf_event_max_stack, frames */
+    RK_LIMIT_KPTR,         /* kernel.kptr_restrict */
+    RK_LIMIT_USER_ACCESS,  /* kernel.perf_user_access (arm64, riscv) */
+    RK_LIMIT_NMI_WATCHDOG, /* kernel.nmi_watchdog: 1 takes a hardware counter */
+    RK_LIMIT_NOFILE,       /* RLIMIT_NOFILE, soft */
+    RK_LIMIT_NOFILE_HARD,  /* RLIMIT_NOFILE, hard */
+    RK_LIMIT_MEMLOCK,      /* RLIMIT_MEMLOCK, bytes; INT64_MAX: unlimited */
+};
+
+/* 0 and *ret, or -ENOENT where this kernel has no such limit, or -errno. */
+RK_API int rk_host_limit(struct rk_host *host, uint32_t limit, int64_t *ret);
+
+/* Online CPU numbers, ascending. At least one. The array belongs to the host. */
+RK_API int rk_host_cpus(struct rk_host *host, const int32_t **ret, size_t *ret_n);
+
+/* A PMU as sysfs shows it, below /sys/bus/event_source/devices. */
+struct rk_pmu {
+    uint32_t size;    /* set by the caller */
+    uint32_t type;    /* perf_event_attr.type */
+    const char *name; /* "cpu", "armv8_pmuv3", "software", "msr" … */
+    uint32_t core;    /* 1: counts what a core does (generic hardware events land here) */
+    uint32_t reserved;
+};
+
+/* Number of PMUs, or -errno (-ENOENT: no sysfs here). */
+RK_API int rk_host_pmu_count(struct rk_host *host);
+RK_API int rk_host_pmu(struct rk_host *host, size_t index, struct rk_pmu *ret);
+
+/* Facts found by asking or by trying, each once. 1 yes, 0 no, -errno can't be told. */
+enum rk_fact {
+    RK_FACT_CORE_PMU,       /* some core PMU: hardware events exist */
+    RK_FACT_CAP_PERFMON,    /* CAP_PERFMON or CAP_SYS_ADMIN is effective */
+    RK_FACT_CAP_SYS_PTRACE, /* may look into other users' processes */
+    RK_FACT_CAP_IPC_LOCK,   /* no mlock limit */
+    RK_FACT_CAP_SYSLOG,     /* kernel addresses visible */
+    RK_FACT_VIRTUAL,        /* this is a virtual machine */
+    RK_FACT_CONTAINER,      /* this looks like a container */
+    RK_FACT_TRACEFS,        /* tracepoint formats are mounted and readable */
+    RK_FACT_KERNEL_SYMBOLS, /* /proc/kallsyms shows addresses */
+};
+RK_API int rk_host_fact(struct rk_host *host, uint32_t fact);
+
+/* "6.18.44": uname -r, for messages only; nothing is decided by it. */
+RK_API const char *rk_host_kernel(struct rk_host *host);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

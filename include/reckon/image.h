@@ -1,0 +1,63 @@
+/*
+ * reckon/image.h: address → module + offset, as of the last record fed.
+ *
+ * Processes, their threads, names and mappings, kept up to date by feeding the stream's records in
+ * order: MMAP, MMAP2, COMM, FORK, EXIT. Others are ignored.
+ *
+ *     rk_image_open(&image, NULL);
+ *     … for each record r:  rk_image_feed(image, r);
+ *     … for a sample s:     rk_image_find(image, s.pid, &s.ip, 1, &place);
+ */
+#ifndef RECKON_IMAGE_H
+#define RECKON_IMAGE_H
+
+#include <reckon/error.h>
+#include <reckon/module.h>
+#include <reckon/record.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_image;
+
+RK_API int rk_image_open(struct rk_image **ret, struct rk_error *e);
+RK_API struct rk_image *rk_image_close(struct rk_image *image);
+
+/* 1 used, 0 nothing to do with this record, -errno. */
+RK_API int rk_image_feed(struct rk_image *image, const struct rk_record *record);
+
+/* Reads a process that runs already from /proc below `root` (NULL: "/"). */
+RK_API int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid);
+
+#define RK_NO_MODULE UINT32_MAX
+
+/* Why an address has no module. */
+enum rk_place_status {
+    RK_PLACE_FOUND,
+    RK_PLACE_NO_PROCESS, /* nothing is known of this process: it ran before the recording */
+    RK_PLACE_NO_MAPPING, /* no mapping covers the address */
+    RK_PLACE_ANONYMOUS,  /* mapped, but from no file: JIT code, perhaps; `module` is given */
+};
+
+/* Where an address lies. Frozen. */
+struct rk_place {
+    uint32_t module; /* index for rk_image_module(), or RK_NO_MODULE */
+    uint32_t status; /* enum rk_place_status */
+    uint64_t offset; /* in the file; for the kernel the address itself */
+};
+
+/* Looks n addresses up in `pid`'s space; kernel addresses in the kernel's. 0, or -errno. Hot. */
+RK_API int rk_image_find(const struct rk_image *image, int32_t pid, const uint64_t *addresses, size_t n,
+                         struct rk_place *ret);
+
+RK_API size_t rk_image_modules(const struct rk_image *image);
+RK_API int rk_image_module(const struct rk_image *image, uint32_t module, struct rk_module *ret);
+
+/* The thread's name as of now; "" where it is not known. Lives as long as the image. */
+RK_API const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

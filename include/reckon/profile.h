@@ -1,0 +1,101 @@
+/*
+ * reckon/profile.h: samples → where the time goes.
+ *
+ *     rk_profile_builder_open(NULL, &b, &e);
+ *     while (rk_stream_next(st, &r) == 1) { rk_profile_feed(b, st, r); rk_stream_release(st); }
+ *     rk_profile_finish(b, st, &p, &e);                 // b is gone now
+ *     for (size_t i = 0; i < rk_profile_functions(p); i++) {
+ *         struct rk_function f = {.size = sizeof f};
+ *         rk_profile_function(p, i, &f);                // hottest first
+ *         printf("%8ju %s\n", (uintmax_t)f.self, f.symbol);
+ *     }
+ *     rk_profile_free(p);
+ *
+ * A finished profile is immutable and may be shared among threads.
+ */
+#ifndef RECKON_PROFILE_H
+#define RECKON_PROFILE_H
+
+#include <reckon/error.h>
+#include <reckon/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_profile_builder;
+struct rk_profile;
+
+struct rk_profile_options {
+    uint32_t size;
+    uint32_t event; /* with event_set: only this event of the stream */
+    uint32_t event_set;
+    uint32_t reserved;
+    const char *root; /* where files and kallsyms are looked up; NULL: "/" */
+};
+
+RK_API int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_profile_builder **ret,
+                                   struct rk_error *e);
+RK_API struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *builder);
+
+/* Takes any record of the stream, in order: 1 a sample was added, 0 it was something else, -errno. */
+RK_API int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
+                           const struct rk_record *record);
+
+/* Names everything and closes the builder, on failure too. */
+RK_API int rk_profile_finish(struct rk_profile_builder *builder, const struct rk_stream *stream,
+                             struct rk_profile **ret, struct rk_error *e);
+RK_API struct rk_profile *rk_profile_free(struct rk_profile *profile);
+
+struct rk_profile_summary {
+    uint32_t size;
+    uint32_t cut;        /* the recording ended early */
+    struct rk_loss loss; /* kept, lost, skipped */
+    uint64_t samples;
+    uint64_t weight;  /* sum of periods: what percentages are of */
+    uint64_t unnamed; /* samples whose own address has no name */
+    uint64_t threads; /* distinct (pid, tid) */
+    uint64_t first_time, last_time;
+    const char *event; /* name of the event, or of the first of several */
+};
+RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summary *ret);
+
+/* A function, hottest self first. `self` and `total` are sums of periods. A function that recurs in a
+ * stack counts once in its total. */
+struct rk_function {
+    uint32_t size;
+    uint32_t miss;      /* enum rk_miss (reckon/symbol.h): why `symbol` is an address */
+    const char *symbol; /* name, or "[unknown]" where miss is set */
+    const char *module; /* last part of the path */
+    uint64_t self, total;
+    uint64_t self_samples, total_samples;
+};
+RK_API size_t rk_profile_functions(const struct rk_profile *profile);
+RK_API int rk_profile_function(const struct rk_profile *profile, size_t index, struct rk_function *ret);
+
+/* What could not be named, by module and reason, most samples first. */
+struct rk_unnamed {
+    uint32_t size;
+    uint32_t miss;
+    const char *module;
+    uint64_t samples; /* samples whose own address it is */
+};
+RK_API size_t rk_profile_unnamed_count(const struct rk_profile *profile);
+RK_API int rk_profile_unnamed(const struct rk_profile *profile, size_t index, struct rk_unnamed *ret);
+
+/* Stacks: distinct, each a path from the outermost frame to the sampled one. */
+struct rk_stack {
+    uint32_t size;
+    uint32_t frame_n;
+    const uint32_t *frames; /* indexes of rk_profile_function(), outermost first */
+    const char *comm;       /* thread's name */
+    int32_t pid, tid;
+    uint64_t weight, samples;
+};
+RK_API size_t rk_profile_stacks(const struct rk_profile *profile);
+RK_API int rk_profile_stack(const struct rk_profile *profile, size_t index, struct rk_stack *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

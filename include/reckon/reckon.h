@@ -1,0 +1,48 @@
+/*
+ * reckon/reckon.h: count and sample what programs do to the machine.
+ *
+ * 1. Count a region of your own code, five lines:                               reckon/set.h
+ *
+ *        struct rk_set *set;  struct rk_value v[2];
+ *        rk_set_self("instructions,page-faults", &set, NULL);
+ *        rk_set_enable(set);  work();  rk_set_disable(set);
+ *        rk_set_total(set, v, 2);
+ *        rk_set_close(set);
+ *
+ * 2. Count or sample anything else: say what (event.h), on whom (target.h), open it (set.h), read
+ *    counts, or records as they come (stream.h), or record a file (capture.h).
+ *
+ * 3. Make sense of it: metrics (metric.h), mappings (image.h), names (symbol.h), profiles (profile.h),
+ *    files for other tools (export.h). When something can't be measured: explain.h and doctor.h.
+ *
+ * Rules that hold everywhere:
+ *   - 0 or a positive number is success, -errno is failure; results are untouched on failure.
+ *   - Structs that begin with `size` want it set to their sizeof by the caller, in options and in results
+ *     alike. What an older library does not know in an options struct must be zero, else -E2BIG.
+ *   - Handles are opaque, freed by their _close or _free, which take NULL and return NULL.
+ *   - One handle, one thread at a time; distinct handles are independent.
+ *   - The library never prints, exits, installs signal handlers, or changes the caller's affinity.
+ *   - Until 1.0 the ABI may change; the soname says so.
+ */
+#ifndef RECKON_RECKON_H
+#define RECKON_RECKON_H
+
+#include <reckon/capture.h>
+#include <reckon/doctor.h>
+#include <reckon/error.h>
+#include <reckon/event.h>
+#include <reckon/explain.h>
+#include <reckon/export.h>
+#include <reckon/host.h>
+#include <reckon/image.h>
+#include <reckon/metric.h>
+#include <reckon/module.h>
+#include <reckon/profile.h>
+#include <reckon/record.h>
+#include <reckon/set.h>
+#include <reckon/sink.h>
+#include <reckon/stream.h>
+#include <reckon/symbol.h>
+#include <reckon/target.h>
+
+#endif

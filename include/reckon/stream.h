@@ -1,0 +1,101 @@
+/*
+ * reckon/stream.h: records in the order of time, live or from a file: one interface.
+ *
+ *     struct rk_stream *st;
+ *     rk_stream_file("perf.data", &st, &e);             // or rk_stream_live(set, &st, &e)
+ *     const struct rk_record *r;
+ *     while (rk_stream_next(st, &r) == 1) {
+ *         struct rk_sample s = {.size = sizeof s};
+ *         if (rk_stream_sample(st, r, &s) == 0)
+ *             printf("%d %#jx\n", s.tid, (uintmax_t)s.ip);
+ *         rk_stream_release(st);
+ *     }
+ *     rk_stream_close(st);
+ *
+ * rk_stream_next() never blocks. On a file, 0 is its end. On a live set, 0 means nothing is due now:
+ * wait on rk_stream_fd() with poll(2), or give up; records are held back until no earlier one can still
+ * arrive from another CPU, at most until the next round; after rk_stream_drain() all of them come.
+ */
+#ifndef RECKON_STREAM_H
+#define RECKON_STREAM_H
+
+#include <reckon/error.h>
+#include <reckon/record.h>
+#include <reckon/set.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_stream;
+
+/* Reads the rings of a sampling set, which must outlive the stream. One stream per set. */
+RK_API int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *e);
+
+/* Reads a perf.data file of reckon's or perf's; "-" is standard input (pipe mode). A recording that was
+ * killed is read as far as it got; rk_stream_info().cut then says so. */
+RK_API int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_error *e);
+
+RK_API struct rk_stream *rk_stream_close(struct rk_stream *stream);
+
+/* Readable when records wait. -EINVAL for a file. The descriptor belongs to the stream. */
+RK_API int rk_stream_fd(const struct rk_stream *stream);
+
+/* Hot. 1 and *ret, 0 (see above), or -errno: -EBADMSG for a damaged record, after which the stream goes on
+ * only if the record's size was sound; rk_stream_explain() says where. */
+RK_API int rk_stream_next(struct rk_stream *stream, const struct rk_record **ret);
+
+/* Hot. Gives the records so far back to the ring: earlier views are then invalid. Call it once per batch. */
+RK_API int rk_stream_release(struct rk_stream *stream);
+
+/* Live: no more will be produced (the set is disabled, the target has ended); next() returns the rest. */
+RK_API int rk_stream_drain(struct rk_stream *stream);
+
+/* Hot. Decodes a SAMPLE record. -EINVAL: not a sample; -EBADMSG: bytes that don't fit the event's layout. */
+RK_API int rk_stream_sample(const struct rk_stream *stream, const struct rk_record *record,
+                            struct rk_sample *ret);
+
+/* Cold: what the last -errno of next(), release() or sample() was about. -ENOENT: none failed. */
+RK_API int rk_stream_explain(const struct rk_stream *stream, struct rk_error *ret);
+
+/* The events of the stream. */
+RK_API size_t rk_stream_events(const struct rk_stream *stream);
+struct rk_stream_event {
+    uint32_t size;
+    uint32_t type;
+    uint64_t config, sample, read_format;
+    uint64_t period;    /* a fixed one, else 0 */
+    uint64_t frequency; /* samples a second aimed at, else 0 */
+    const char *name;   /* lives as long as the stream */
+};
+RK_API int rk_stream_event(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret);
+
+/* What is known about a recording; strings are "" where nothing was stored. */
+struct rk_stream_info {
+    uint32_t size;
+    uint32_t cut;     /* 1: the file was not closed properly or ends early; read as far as it goes */
+    uint32_t cpus;    /* online when it was made; 0: unknown */
+    uint32_t ordered; /* 1: records were sorted here, 0: they were in order */
+    const char *host, *kernel, *architecture, *command, *tool;
+};
+RK_API int rk_stream_info(const struct rk_stream *stream, struct rk_stream_info *ret);
+
+/* What was kept and what was not, of one event (RK_NO_EVENT: of all), of the records seen so far; at a
+ * recording's end it is the truth that the recorder wrote. */
+#define RK_LOSS_LOST UINT32_C(1)    /* `lost` is known */
+#define RK_LOSS_SKIPPED UINT32_C(2) /* `skipped` is known */
+struct rk_loss {
+    uint32_t size;
+    uint32_t present;      /* RK_LOSS_… */
+    uint64_t kept;         /* samples */
+    uint64_t lost;         /* samples that found the ring full, or the queue behind it */
+    uint64_t skipped;      /* samples that the kernel should have taken (count ÷ period) and did not */
+    uint64_t throttled;    /* times the kernel paused the event */
+    uint64_t records_lost; /* records of any kind that found the ring full, as LOST records say */
+};
+RK_API int rk_stream_loss(const struct rk_stream *stream, uint32_t event, struct rk_loss *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/*
+ * reckon/symbol.h: module + offset → name.
+ *
+ *     rk_symbolizer_open(NULL, &sy, &e);
+ *     rk_symbolizer_resolve(sy, &module, offsets, n, symbols);
+ *     printf("%s+%#jx\n", symbols[0].name, (uintmax_t)symbols[0].distance);
+ *
+ * Names come from ELF symbol tables and, for the kernel, from /proc/kallsyms, which is read only when a
+ * kernel address is asked for. Where there is no name, the reason is given.
+ */
+#ifndef RECKON_SYMBOL_H
+#define RECKON_SYMBOL_H
+
+#include <reckon/error.h>
+#include <reckon/module.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_symbolizer;
+
+struct rk_symbolizer_options {
+    uint32_t size;
+    uint32_t reserved;
+    const char *root; /* where modules' paths and /proc are looked up; NULL: "/" */
+};
+
+RK_API int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
+                              struct rk_error *e);
+RK_API struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer);
+
+/* Why an address has no name. rk_miss_text() says it in words. */
+enum rk_miss {
+    RK_MISS_NONE,          /* it has one */
+    RK_MISS_NO_FILE,       /* the module's file is gone or can't be read */
+    RK_MISS_BAD_FILE,      /* it is no ELF file, or damaged */
+    RK_MISS_CHANGED,       /* its build-id is not the one that ran */
+    RK_MISS_STRIPPED,      /* it has no symbol table */
+    RK_MISS_NO_SYMBOL,     /* no symbol covers the address */
+    RK_MISS_KERNEL_HIDDEN, /* kernel symbols are hidden from this user (kptr_restrict) */
+    RK_MISS_OTHER_KERNEL,  /* recorded under another kernel than the one that runs */
+    RK_MISS_ANONYMOUS,     /* code without a file */
+    RK_MISS_NO_MODULE,     /* the address is in no known mapping */
+};
+RK_API const char *rk_miss_text(uint32_t miss);
+
+/* One answer. Frozen. */
+struct rk_symbol {
+    const char *name;  /* lives as long as the symbolizer; NULL: see miss */
+    uint64_t distance; /* bytes from the symbol's beginning */
+    uint32_t miss;     /* enum rk_miss */
+    uint32_t reserved;
+};
+
+/* Names n offsets (rk_place.offset) of one module. 0, or -errno; each answer tells its own miss. */
+RK_API int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,
+                                 const uint64_t *offsets, size_t n, struct rk_symbol *ret);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,89 @@
+/*
+ * reckon/target.h: who is measured.
+ *
+ * A target is the calling thread, another thread, a process with all its threads, a command that is
+ * yet to start, or a list of CPUs. Whether threads and children born later are included is decided when
+ * a set is opened (rk_set_options.no_inherit).
+ *
+ * A command is forked at once and waits before its exec, so that counters can be opened on it; it
+ * runs from rk_target_start() on. It is found through PATH; no shell is involved.
+ *
+ *     struct rk_target *t;
+ *     char *argv[] = {"sleep", "1", NULL};
+ *     rk_target_command(argv, NULL, &t, NULL);
+ *     … open a set on t …
+ *     rk_target_start(t, NULL);
+ *     struct rk_exit x = {.size = sizeof x};
+ *     rk_target_wait(t, -1, &x);
+ *     rk_target_free(t);
+ */
+#ifndef RECKON_TARGET_H
+#define RECKON_TARGET_H
+
+#include <reckon/error.h>
+#include <reckon/host.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_target;
+
+/* The thread that opens the set. */
+RK_API int rk_target_self(struct rk_target **ret, struct rk_error *e);
+
+/* One thread, by its id. */
+RK_API int rk_target_thread(int32_t tid, struct rk_target **ret, struct rk_error *e);
+
+/* All threads that the process has now; with inheritance also those it will have. */
+RK_API int rk_target_process(int32_t pid, struct rk_target **ret, struct rk_error *e);
+
+/* CPUs as a list ("0-3,8", NULL: all online), whoever runs there. Needs privilege or paranoid ≤ 0. */
+RK_API int rk_target_cpus(struct rk_host *host, const char *list, struct rk_target **ret, struct rk_error *e);
+
+struct rk_command_options {
+    uint32_t size;       /* set by the caller */
+    int32_t std_fds_set; /* 1: the three descriptors below replace 0, 1, 2 where they are ≥ 0 */
+    int32_t in, out, err;
+    int32_t reserved;
+    char *const *environment; /* NULL: the caller's */
+    const char *directory;    /* NULL: the caller's */
+};
+
+/*
+ * argv[0] is looked up in PATH now: -ENOENT or -EACCES says so before anything is measured.
+ * Freeing a target whose command was never started ends that child; one that runs is left alone,
+ * and stays the caller's child to wait for.
+ */
+RK_API int rk_target_command(char *const argv[], const struct rk_command_options *options,
+                             struct rk_target **ret, struct rk_error *e);
+
+/* Lets the command exec. Fails with exec's own error (and the child is gone). Once. */
+RK_API int rk_target_start(struct rk_target *target, struct rk_error *e);
+
+/* How a command ended, and what it used (children it waited for included). */
+struct rk_exit {
+    uint32_t size;  /* set by the caller */
+    int32_t status; /* exit status, or 128 + signal, as a shell would say it */
+    int32_t signal; /* 0, or the signal that ended it */
+    int32_t core_dumped;
+    uint64_t wall_ns; /* from rk_target_start() to its end */
+    uint64_t user_ns, system_ns;
+    uint64_t peak_rss; /* bytes */
+};
+
+/* Waits up to timeout_ms (-1: for ever, 0: asks). 1 ended and *ret filled, 0 still running, -errno. */
+RK_API int rk_target_wait(struct rk_target *target, int timeout_ms, struct rk_exit *ret);
+
+/* A descriptor that polls readable once the command has ended; -ENOSYS before Linux 5.3. */
+RK_API int rk_target_fd(const struct rk_target *target);
+
+/* The command's or process's id, 0 for self, -1 for CPUs. */
+RK_API int32_t rk_target_pid(const struct rk_target *target);
+
+RK_API struct rk_target *rk_target_free(struct rk_target *target);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
