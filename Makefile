@@ -1,0 +1,42 @@
+# meson and ninja do the work; this is the short way to say it.
+#
+#   make            build/reckon, build/libreckon.so*, build/libreckon.a
+#   make install    into $(DESTDIR)$(PREFIX)
+#   make test       all tests of this build; tools/check runs every lane
+#   make bench | fuzz | guest | lint | clean
+
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+JOBS    ?= $(shell nproc)
+MESON   ?= meson
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) -j $(JOBS)
+
+$(BUILD)/build.ninja:
+	@$(MESON) setup $(BUILD) --prefix=$(PREFIX) $(MESONFLAGS)
+
+install: all
+	@$(MESON) configure $(BUILD) --prefix=$(PREFIX)
+	@DESTDIR="$(DESTDIR)" $(MESON) install -C $(BUILD) --quiet
+
+test: all
+	@$(MESON) test -C $(BUILD) --no-rebuild --num-processes $(JOBS) --print-errorlogs $(TESTS)
+
+bench: all
+	@$(MESON) test -C $(BUILD) --no-rebuild --benchmark --verbose
+
+fuzz: all
+	@tests/fuzz/run $(FUZZ)
+
+guest: all
+	@tests/guest/run $(GUEST)
+
+lint: all
+	@tools/lint $(BUILD)
+
+clean:
+	@rm -rf $(BUILD)
+
+.PHONY: all install test bench fuzz guest lint clean
