@@ -1,0 +1,192 @@
+#include "sys/file.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int sys_root_open(const char *path)
+{
+    int fd = open(path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+static const char *below_root(const char *path)
+{
+    while (*path == '/')
+        path++;
+    return *path ? path : ".";
+}
+
+int sys_open_at(int root, const char *path, int flags, unsigned mode)
+{
+    for (;;) {
+        int fd = openat(root, below_root(path), flags | O_CLOEXEC, mode);
+        if (fd >= 0)
+            return fd;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
+void sys_close(int fd)
+{
+    int saved = errno;
+
+    close(fd);
+    errno = saved;
+}
+
+int64_t sys_read(int fd, void *buffer, size_t n)
+{
+    size_t got = 0;
+
+    while (got < n) {
+        ssize_t some = read(fd, (char *)buffer + got, n - got);
+        if (some == 0)
+            break;
+        if (some > 0)
+            got += (size_t)some;
+        else if (errno != EINTR)
+            return -errno;
+    }
+    return (int64_t)got;
+}
+
+int64_t sys_read_at(int fd, void *buffer, size_t n, uint64_t offset)
+{
+    size_t got = 0;
+
+    while (got < n) {
+        ssize_t some = pread(fd, (char *)buffer + got, n - got, (off_t)(offset + got));
+        if (some == 0)
+            break;
+        if (some > 0)
+            got += (size_t)some;
+        else if (errno != EINTR)
+            return -errno;
+    }
+    return (int64_t)got;
+}
+
+int sys_write(int fd, const void *bytes, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t some = write(fd, (const char *)bytes + done, n - done);
+        if (some >= 0)
+            done += (size_t)some;
+        else if (errno != EINTR)
+            return -errno;
+    }
+    return 0;
+}
+
+int sys_write_at(int fd, const void *bytes, size_t n, uint64_t offset)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t some = pwrite(fd, (const char *)bytes + done, n - done, (off_t)(offset + done));
+        if (some >= 0)
+            done += (size_t)some;
+        else if (errno != EINTR)
+            return -errno;
+    }
+    return 0;
+}
+
+int sys_file_text(int root, const char *path, char *buffer, size_t size)
+{
+    _cleanup_close_ int fd = sys_open_at(root, path, O_RDONLY, 0);
+
+    if (fd < 0)
+        return fd;
+    int64_t n = sys_read(fd, buffer, size);
+    if (n < 0)
+        return (int)n;
+    if ((size_t)n == size)
+        return -EFBIG;
+    while (n > 0 && isspace((unsigned char)buffer[n - 1]))
+        n--;
+    buffer[n] = '\0';
+    return (int)n;
+}
+
+int sys_file_number(int root, const char *path, int64_t *ret)
+{
+    char text[64], *end;
+    int n = sys_file_text(root, path, text, sizeof text);
+
+    if (n < 0)
+        return n;
+    errno = 0;
+    long long value = strtoll(text, &end, 0);
+    if (errno || end == text || *end)
+        return -EBADMSG;
+    *ret = value;
+    return 0;
+}
+
+int sys_file_load(int root, const char *path, size_t limit, char **ret, size_t *ret_n)
+{
+    _cleanup_close_ int fd = sys_open_at(root, path, O_RDONLY, 0);
+    _cleanup_free_ char *text = NULL;
+    size_t n = 0, room = 0;
+
+    if (fd < 0)
+        return fd;
+    do { /* files of /proc and /sys don't know their size: read until the end */
+        room = room ? room * 2 : 4096;
+        char *moved = realloc(text, room + 1);
+        if (!moved)
+            return -ENOMEM;
+        text = moved;
+        int64_t got = sys_read(fd, text + n, room - n);
+        if (got < 0)
+            return (int)got;
+        n += (size_t)got;
+        if (n > limit)
+            return -EFBIG;
+    } while (n == room);
+    text[n] = '\0';
+    *ret = TAKE_PTR(text);
+    *ret_n = n;
+    return 0;
+}
+
+int sys_dir_each(int root, const char *path, int (*each)(void *context, const char *name), void *context)
+{
+    int fd = sys_open_at(root, path, O_RDONLY | O_DIRECTORY, 0), rc = 0;
+    const struct dirent *entry;
+
+    if (fd < 0)
+        return fd;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        rc = -errno;
+        sys_close(fd);
+        return rc;
+    }
+    while (rc == 0 && (errno = 0, entry = readdir(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            rc = each(context, entry->d_name);
+        else
+            continue;
+    if (rc == 0 && errno)
+        rc = -errno;
+    closedir(dir);
+    return rc;
+}
+
+int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    *ret_size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    *ret_regular = S_ISREG(st.st_mode);
+    return 0;
+}

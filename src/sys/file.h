@@ -1,0 +1,50 @@
+/*
+ * Files under a root directory: the machine's /proc and /sys, or a fake tree in tests. Paths are relative
+ * to the root; a leading '/' is skipped. Everything is bounded.
+ */
+#ifndef SYS_FILE_H
+#define SYS_FILE_H
+
+#include "base/cleanup.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Opens a root (NULL: "/"): a directory descriptor or -errno. */
+int sys_root_open(const char *path);
+
+/* openat(2), close-on-exec, EINTR retried: a descriptor or -errno. */
+int sys_open_at(int root, const char *path, int flags, unsigned mode);
+void sys_close(int fd);
+static inline void sys_close_cleanup(int *fd)
+{
+    if (*fd >= 0)
+        sys_close(*fd);
+}
+#define _cleanup_close_ _cleanup_(sys_close_cleanup)
+
+/* A small file's text into `buffer`, its trailing white space cut, with a NUL: its length, or -errno (-EFBIG where
+ * it does not fit). */
+int sys_file_text(int root, const char *path, char *buffer, size_t size);
+
+/* A file that holds one number, decimal or 0x…: 0, -errno, or -EBADMSG where it is none. */
+int sys_file_number(int root, const char *path, int64_t *ret);
+
+/* A whole file of at most `limit` bytes, with a NUL behind it; the caller frees it. 0 or -errno, -EFBIG. */
+int sys_file_load(int root, const char *path, size_t limit, char **ret, size_t *ret_n);
+
+/* Calls `each` with every name of a directory but . and .., in the directory's own order, until it returns non-zero,
+ * which is then returned. 0 or -errno. */
+int sys_dir_each(int root, const char *path, int (*each)(void *context, const char *name), void *context);
+
+/* read(2)/pread(2)/write(2)/pwrite(2) in full, EINTR retried. Reads: bytes got, less only at the end of the file. */
+int64_t sys_read(int fd, void *buffer, size_t n);
+int64_t sys_read_at(int fd, void *buffer, size_t n, uint64_t offset);
+int sys_write(int fd, const void *bytes, size_t n);
+int sys_write_at(int fd, const void *bytes, size_t n, uint64_t offset);
+
+/* The file's size, device and inode: 0 or -errno; *ret_regular false for pipes and the like. */
+int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular);
+
+#endif
