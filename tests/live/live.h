@@ -1,0 +1,77 @@
+/*
+ * tests/live/live.h: what a live test is made of.
+ *
+ * A test is a program: main() returns 0, or CHECK ends it with status 1 and the line, or SKIP with status
+ * 77 and the reason. OK(call) is for calls of the library that fill the `e` in scope.
+ */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include <errno.h>
+#include <inttypes.h>
+#include <reckon/reckon.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((noreturn, format(printf, 4, 5))) static inline void live_end(int status, const char *file,
+                                                                            int line, const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    if (file)
+        printf("%s:%d: ", file, line);
+    vprintf(format, ap);
+    putchar('\n');
+    va_end(ap);
+    exit(status);
+}
+
+#define SKIP(...) live_end(77, NULL, 0, __VA_ARGS__)
+#define FAIL(...) live_end(1, __FILE__, __LINE__, __VA_ARGS__)
+
+#define CHECK(condition)            \
+    do {                            \
+        if (!(condition))           \
+            FAIL("%s", #condition); \
+    } while (0)
+
+/* Two numbers that must be the same. */
+#define EQUAL(a, b)                                                                       \
+    do {                                                                                  \
+        int64_t live_a = (int64_t)(a), live_b = (int64_t)(b);                             \
+        if (live_a != live_b)                                                             \
+            FAIL("%s is %" PRId64 ", not %s, which is %" PRId64, #a, live_a, #b, live_b); \
+    } while (0)
+
+#define OK(call)                                                   \
+    do {                                                           \
+        int live_r = (call);                                       \
+        if (live_r < 0)                                            \
+            FAIL("%s: %s (%s)", #call, e.what, strerror(-live_r)); \
+    } while (0)
+
+/* Exactly 2 × n instructions in the loop, and a few to get there. */
+__attribute__((noinline, unused)) static void spin(uint64_t n)
+{
+#if defined(__aarch64__)
+    __asm__ volatile("1: subs %0, %0, #1\n b.ne 1b" : "+r"(n)::"cc");
+#elif defined(__riscv)
+    __asm__ volatile("1: addi %0, %0, -1\n bnez %0, 1b" : "+r"(n));
+#elif defined(__x86_64__)
+    __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(n)::"cc");
+#else
+    for (volatile uint64_t i = n; i;)
+        i = i - 1;
+#endif
+}
+#if defined(__aarch64__) || defined(__riscv) || defined(__x86_64__)
+#define SPIN_EXACT 1 /* spin() runs as many instructions as it says */
+#else
+#define SPIN_EXACT 0
+#endif
+
+#endif
