@@ -34,7 +34,7 @@ guest: all
 	@tests/guest/run $(GUEST)
 
 lint: all
-	@tools/lint $(BUILD)
+	@tools/lint -b $(BUILD)
 
 clean:
 	@rm -rf $(BUILD)
