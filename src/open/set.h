@@ -1,0 +1,120 @@
+/*
+ * A set: events × slots → descriptors.
+ *
+ *     events   0 … n_events-1, in the order written; those that could not be opened are absent
+ *     slots    (thread, CPU) pairs of the target
+ *     fds      one row per slot, one column per event:   fds[slot * n_events + event], -1: absent
+ *     groups   present events that are scheduled and read together; a lone event is a group of one.
+ *              members[first … first+n-1] are their indexes, the leader first. Siblings are opened enabled
+ *              and the leader disabled, so that one ioctl on the leader toggles the group.
+ *     rings    sampling sets only: one per CPU (or a single one for cpu -1)
+ *
+ * An event has one attr for all of its slots: a step down taken on one slot is kept for those that follow.
+ *
+ * Life of a sampling set: rk_set_open() opens everything and chooses, for each CPU, the descriptor that owns
+ * the ring. The stream maps that ring (the kernel redirects only to an event that has one), then calls
+ * set_ring_redirect(), which sends the output of every other descriptor of the CPU into it.
+ */
+#ifndef OPEN_SET_H
+#define OPEN_SET_H
+
+#include "base/abi.h"
+#include "base/arena.h"
+#include "base/vector.h"
+#include "sys/pmc.h"
+
+#include <reckon/set.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+struct set_event {
+    struct rk_event event; /* as opened; its strings are in set->texts */
+    struct perf_attr attr; /* as opened; .size is the kernel's where it knew less */
+    uint32_t leader;       /* index of its group's leader; its own where it leads or stands alone */
+    bool absent;           /* left out: set->notes says why */
+};
+
+struct set_slot {
+    int32_t pid, cpu; /* each -1: any; pid 0: the calling thread */
+};
+
+struct set_group {
+    uint32_t first, n; /* into set->members */
+    bool together;     /* FORMAT_GROUP: one read of the leader gives all; else each member is read */
+    uint8_t stride;    /* words per value in what read(2) gives */
+};
+
+struct set_ring {
+    int32_t cpu;          /* -1: any */
+    uint32_t slot, event; /* whose descriptor owns it */
+    int fd;               /* the same as set_fd(set, slot, event); poll this */
+};
+
+struct set_note {
+    uint32_t event, cause; /* event UINT32_MAX: the whole set */
+    bool absent;
+    const char *what, *remedy;
+};
+
+struct rk_set {
+    struct rk_host *host;
+    struct rk_host *own_host; /* rk_set_self(): closed with the set; else NULL */
+    uint32_t *fork_word;      /* 1 here, 0 in a forked child; NULL: compare `pid` */
+    pid_t pid;
+    uintptr_t thread; /* pmc_thread() of the opener: user-space reads are valid there alone */
+
+    bool sampling;
+    bool inherit;
+    bool user_read; /* some event has a page that may be read in user space */
+    struct rk_set_options options;
+
+    uint32_t n_events, n_slots, n_groups, n_rings;
+    struct set_event *events;
+    struct set_slot *slots;
+    int *fds;
+    uint64_t *ids;   /* shaped like fds: the kernel's event ids, for sampling sets; else NULL */
+    int32_t *faults; /* shaped like fds: why the last read failed: -errno, SET_FAULT_EMPTY, 0: it did not */
+    struct set_group *groups;
+    uint32_t *members;
+    struct set_ring *rings;
+    struct perf_page **pages; /* one per event of the only slot: counter pages; NULL where there is none */
+
+    uint32_t ring_bytes;   /* of each ring's data; a power of two */
+    bool ring_bytes_fixed; /* the caller chose it: don't map less where the mlock limit is in the way */
+
+    VECTOR(struct set_note) notes;
+    struct arena texts;
+};
+
+#define SET_FAULT_EMPTY 1 /* read(2) gave no byte: pinned, and in error */
+
+static inline int set_fd(const struct rk_set *set, uint32_t slot, uint32_t event)
+{
+    return set->fds[(size_t)slot * set->n_events + event];
+}
+
+static inline uint64_t set_id(const struct rk_set *set, uint32_t slot, uint32_t event)
+{
+    return set->ids[(size_t)slot * set->n_events + event];
+}
+
+/* In a forked child: mapped pages are gone and descriptors belong to the parent's counters. Every public
+ * function on a set, and on what is made from one, begins with this and gives -ESTALE. */
+static inline bool set_forked(const struct rk_set *set)
+{
+    return __builtin_expect(set->fork_word ? *set->fork_word == 0 : getpid() != set->pid, 0);
+}
+
+/* Sends the output of every descriptor of the ring's CPU into the ring, which its owner has mapped. 0, or
+ * -errno and the descriptor's slot and event in *ret_slot, *ret_event (may be NULL). */
+int set_ring_redirect(struct rk_set *set, uint32_t ring, uint32_t *ret_slot, uint32_t *ret_event);
+
+/* Adds a note (event UINT32_MAX: about the whole set): 0 or -ENOMEM. Texts are copied. */
+int set_note_add(struct rk_set *set, uint32_t event, uint32_t cause, bool absent, const char *remedy,
+                 const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Explains a failed mmap, ioctl or read of a descriptor of the set: fills *e, returns `code`. */
+int set_fail(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t event, int code,
+             struct rk_error *e);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * arm64: each event counter is a register of its own, named in the instruction, so that a number becomes a
+ * jump; 31 is the cycle counter, 32 the instruction counter of PMUv3.9 (by its encoding, which old assemblers lack).
+ */
+#ifndef SYS_ARCH_AARCH64_H
+#define SYS_ARCH_AARCH64_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline uintptr_t pmc_thread(void)
+{
+    uintptr_t thread;
+
+    __asm__("mrs %0, tpidr_el0" : "=r"(thread));
+    return thread;
+}
+
+static inline bool pmc_readable(uint32_t counter)
+{
+    return counter <= 32;
+}
+
+static inline uint64_t pmc_read(uint32_t counter)
+{
+    uint64_t value = 0;
+
+#define PMC_CASE_(n)                                                  \
+    case n:                                                           \
+        __asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(value)); \
+        break;
+    switch (counter) {
+        PMC_CASE_(0)
+        PMC_CASE_(1)
+        PMC_CASE_(2)
+        PMC_CASE_(3)
+        PMC_CASE_(4)
+        PMC_CASE_(5)
+        PMC_CASE_(6)
+        PMC_CASE_(7)
+        PMC_CASE_(8)
+        PMC_CASE_(9)
+        PMC_CASE_(10)
+        PMC_CASE_(11)
+        PMC_CASE_(12)
+        PMC_CASE_(13)
+        PMC_CASE_(14)
+        PMC_CASE_(15)
+        PMC_CASE_(16)
+        PMC_CASE_(17)
+        PMC_CASE_(18)
+        PMC_CASE_(19)
+        PMC_CASE_(20)
+        PMC_CASE_(21)
+        PMC_CASE_(22)
+        PMC_CASE_(23)
+        PMC_CASE_(24)
+        PMC_CASE_(25)
+        PMC_CASE_(26)
+        PMC_CASE_(27)
+        PMC_CASE_(28)
+        PMC_CASE_(29)
+        PMC_CASE_(30)
+    case 31:
+        __asm__ volatile("mrs %0, pmccntr_el0" : "=r"(value));
+        break;
+    case 32: /* PMICNTR_EL0 */
+        __asm__ volatile("mrs %0, s3_3_c9_c4_0" : "=r"(value));
+        break;
+    }
+#undef PMC_CASE_
+    return value;
+}
+
+/* The barrier keeps the clock from being read before the counter that it dates. */
+static inline uint64_t pmc_clock(void)
+{
+    uint64_t value;
+
+    __asm__ volatile("isb\n mrs %0, cntvct_el0" : "=r"(value)::"memory");
+    return value;
+}
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * riscv64: user counters are CSRs 0xc00 (cycle), 0xc02 (instret), 0xc03 … 0xc1f (hpmcounter3 …), numbered in
+ * the instruction; the kernel's index - 1 is the number from 0xc00. 0xc01 is the time, which is the clock.
+ */
+#ifndef SYS_ARCH_RISCV_H
+#define SYS_ARCH_RISCV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline uintptr_t pmc_thread(void)
+{
+    uintptr_t thread;
+
+    __asm__("mv %0, tp" : "=r"(thread));
+    return thread;
+}
+
+static inline bool pmc_readable(uint32_t counter)
+{
+    return counter <= 31 && counter != 1;
+}
+
+static inline uint64_t pmc_read(uint32_t counter)
+{
+    uint64_t value = 0;
+
+#define PMC_CASE_(n)                                            \
+    case n:                                                     \
+        __asm__ volatile("csrr %0, 0xc00 + " #n : "=r"(value)); \
+        break;
+    switch (counter) {
+        PMC_CASE_(0)
+        PMC_CASE_(2)
+        PMC_CASE_(3)
+        PMC_CASE_(4)
+        PMC_CASE_(5)
+        PMC_CASE_(6)
+        PMC_CASE_(7)
+        PMC_CASE_(8)
+        PMC_CASE_(9)
+        PMC_CASE_(10)
+        PMC_CASE_(11)
+        PMC_CASE_(12)
+        PMC_CASE_(13)
+        PMC_CASE_(14)
+        PMC_CASE_(15)
+        PMC_CASE_(16)
+        PMC_CASE_(17)
+        PMC_CASE_(18)
+        PMC_CASE_(19)
+        PMC_CASE_(20)
+        PMC_CASE_(21)
+        PMC_CASE_(22)
+        PMC_CASE_(23)
+        PMC_CASE_(24)
+        PMC_CASE_(25)
+        PMC_CASE_(26)
+        PMC_CASE_(27)
+        PMC_CASE_(28)
+        PMC_CASE_(29)
+        PMC_CASE_(30)
+        PMC_CASE_(31)
+    }
+#undef PMC_CASE_
+    return value;
+}
+
+static inline uint64_t pmc_clock(void)
+{
+    uint64_t value;
+
+    __asm__ volatile("rdtime %0" : "=r"(value));
+    return value;
+}
+
+#endif
