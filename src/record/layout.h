@@ -1,0 +1,72 @@
+/*
+ * A record's layout: where the fields of one event's records lie. Computed once from its attr; then every
+ * record of that event is decoded with no allocation, no system call and no lasting state.
+ *
+ * A sample is a head of fixed 8-byte words (identifier … period), found by offset, then the fields of
+ * variable length, walked by a cursor. Every other kernel record ends with a trailer of fixed words
+ * (sample_id_all), found from its end:
+ *
+ *     sample: header | IDENTIFIER IP TID TIME ADDR ID STREAM_ID CPU PERIOD | READ CALLCHAIN … AUX
+ *     others: header | body …                        | TID TIME ID STREAM_ID CPU IDENTIFIER
+ */
+#ifndef RECORD_LAYOUT_H
+#define RECORD_LAYOUT_H
+
+#include "base/abi.h"
+
+#include <reckon/record.h>
+
+#include <stdbool.h>
+
+struct layout {
+    uint64_t sample_type;
+    uint64_t read_format;
+    uint64_t branch_sample_type;
+    uint64_t regs_user, regs_intr;             /* masks */
+    uint32_t regs_user_bytes, regs_intr_bytes; /* of one set of registers */
+    uint16_t head_bytes;                       /* header and fixed words of a sample */
+    uint16_t trailer_bytes;                    /* 0: records carry none */
+    /* Offsets: in a sample from its start, in a trailer back from the record's end. 0: not there. */
+    struct layout_place {
+        uint8_t tid, time, id, cpu;
+    } sample, trailer;
+};
+
+/* The first record type that perf's files add to the kernel's; such records have no trailer. */
+#define RECORD_TYPE_USER 64u
+
+/* Bytes that a record can have at most: header.size is a u16 and a multiple of 8. */
+#define RECORD_BYTES_MAX 65528u
+
+/* 0, or -EINVAL for an attr that no kernel accepts (WEIGHT with WEIGHT_STRUCT). Sample bits that this release
+ * does not know are kept out: they lie behind what it knows. */
+int layout_init(struct layout *layout, const struct perf_attr *attr);
+
+/*
+ * Fills a record from its bytes: type, misc, bytes, data, and from head or trailer present, pid, tid, time, cpu, id
+ * (present says RK_SAMPLE_IDENTIFIER or RK_SAMPLE_ID for the latter, as the layout has it). event becomes
+ * RK_NO_EVENT, offset 0: the caller sets them. `header` has header->size readable bytes, 8-byte aligned.
+ * 0, or -EBADMSG where the record is too short for its head or trailer (then nothing is present, the rest is
+ * filled). layout NULL, or a record of RECORD_TYPE_USER or above: nothing is present.
+ */
+int layout_record(const struct layout *layout, const struct perf_header *header, struct rk_record *ret);
+
+/* layout_record() for a record whose type, misc, bytes and data are set: fills the identity alone. */
+int layout_identity(const struct layout *layout, struct rk_record *record);
+
+/*
+ * The id of a record of any event of a stream, before it is known which: `any` is the layout of any of them,
+ * given that layout_same_id() holds between all (it does where all have SAMPLE_IDENTIFIER). 0; -ENOENT where
+ * the record carries no id; -EBADMSG where it is too short.
+ */
+int layout_id(const struct layout *any, const struct perf_header *header, uint64_t *ret);
+bool layout_same_id(const struct layout *a, const struct layout *b);
+
+/* Decodes a SAMPLE. ret->size is the caller's; fields beyond it are left out. 0, -EINVAL where it is no sample,
+ * -EBADMSG where its bytes don't hold what the layout says. Bytes behind the last known field pass. */
+int layout_sample(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret);
+
+/* Decodes a READ record: fills pid, tid and read_…, present RK_SAMPLE_READ | RK_SAMPLE_TID; errors as above. */
+int layout_read(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * The ring that the kernel writes records to: a metadata page and, behind it, a power of two of bytes.
+ *
+ *     struct ring *ring;
+ *     int r = ring_map(fd, 512 << 10, &ring);       // -EPERM: over the mlock limit, the caller may halve
+ *     const struct perf_header *record;
+ *     while ((r = ring_next(ring, &record)) == 1)
+ *         use(record);
+ *     ring_release(ring);
+ *
+ * head (the kernel's) and tail (ours) run freely through 64 bits; only their low bits are places in the data.
+ * A record that runs over the data's end is put together in the ring's own 64 KiB buffer (header.size is 16 bits:
+ * none is longer). What lies between tail and head is never more than the ring, so that at most one record of
+ * a batch (of what is not yet released) wraps: one buffer keeps every view of the batch valid.
+ *
+ * Not for rings that are written backward. One thread at a time.
+ */
+#ifndef RING_RING_H
+#define RING_RING_H
+
+#include "base/abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ring {
+    struct perf_page *page;
+    const unsigned char *data;
+    uint64_t size;     /* of the data, a power of two */
+    uint64_t head;     /* the kernel's, as last seen */
+    uint64_t position; /* the next record; the kernel's tail follows at ring_release() */
+    uint64_t released; /* the tail as last stored */
+    uint64_t skipped;  /* bytes given up because a record's size made no sense */
+    size_t mapped;     /* bytes of data mapped by ring_map(); 0: not ours */
+    _Alignas(8) unsigned char bounce[64 << 10];
+};
+
+/* Over memory that is mapped already: `page`, and `bytes` of data behind it (at page->data_offset, or one
+ * system page on where the kernel, before 4.1, leaves that 0). 0, or -EINVAL where that can't be a ring. */
+int ring_init(struct ring *ring, struct perf_page *page, size_t bytes);
+
+/* Maps the ring of an event, `bytes` a power of two of at least a page. 0 or -errno. */
+int ring_map(int fd, size_t bytes, struct ring **ret);
+struct ring *ring_unmap(struct ring *ring);
+
+/* Hot. 1 and a record, 8-byte aligned, valid until ring_release(); 0: no more; -EBADMSG: the size in the next header
+ * is 0, not a multiple of 8 or leads beyond head: all that waits is given up (counted in `skipped`). */
+int ring_next(struct ring *ring, const struct perf_header **ret);
+
+/* Bytes that went through the ring before the next record: of the last one, ring_offset() - record->size. */
+static inline uint64_t ring_offset(const struct ring *ring)
+{
+    return ring->position;
+}
+
+/* Hot. The same bytes in bulk, unchecked: 1 and the next run of contiguous bytes, as if read by ring_next(); 0: no more.
+ * A batch is at most two runs; a record may lie across them, never across batches: head is at a record's end. */
+int ring_span(struct ring *ring, const unsigned char **ret, size_t *ret_n);
+
+/* Hot. Bytes that wait, without reading them: of those that the kernel has written by now. */
+uint64_t ring_waiting(struct ring *ring);
+
+/* Hot. Gives all that was read back to the kernel. Once per batch. */
+void ring_release(struct ring *ring);
+
+#endif
