@@ -21,7 +21,7 @@ def plain(line):
     if line.startswith(r"\&"):
         line = line[2:]
     for escape, is_ in ((r"\(aq", "'"), (r"\(dq", '"'), (r"\-", "-"), (r"\(ti", "~"), (r"\(ha", "^"),
-                        (r"\&", ""), (r"\e", "\\")):
+                        (r"\(ga", "`"), (r"\&", ""), (r"\e", "\\")):
         line = line.replace(escape, is_)
     return line
 
