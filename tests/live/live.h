@@ -74,4 +74,38 @@ __attribute__((noinline, unused)) static void spin(uint64_t n)
 #define SPIN_EXACT 0
 #endif
 
+/* In the guest counts are exact; a real machine adds a little for each interrupt. */
+static inline bool live_exact(void)
+{
+    return getenv("RECKON_GUEST") != NULL;
+}
+
+/* Two counts that must be the same in the guest, and within a thousandth of each other elsewhere. */
+#define SAME_COUNT(a, b)                                                                         \
+    do {                                                                                         \
+        int64_t live_x = (int64_t)(a), live_y = (int64_t)(b);                                    \
+        if (live_exact() ? live_x != live_y : llabs(live_x - live_y) > llabs(live_y) / 1000 + 2) \
+            FAIL("%s is %" PRId64 ", not %s, which is %" PRId64, #a, live_x, #b, live_y);        \
+    } while (0)
+
+/* Opens `events` on this thread, or skips where it has no such hardware. */
+__attribute__((unused)) static struct rk_set *live_self(struct rk_host *host, const char *events,
+                                                        const struct rk_set_options *options)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_events *parsed = NULL;
+    struct rk_target *self = NULL;
+    struct rk_set *set = NULL;
+    OK(rk_events_parse(host, events, &parsed, &e));
+    OK(rk_target_self(&self, &e));
+    int r = rk_set_open(host, parsed, self, options, &set, &e);
+    if (r < 0 && (e.cause == RK_CAUSE_NO_PMU || e.cause == RK_CAUSE_PARANOID || e.cause == RK_CAUSE_SECCOMP))
+        SKIP("%s", e.what);
+    if (r < 0)
+        FAIL("%s: %s (%s)", events, e.what, strerror(-r));
+    rk_target_free(self);
+    rk_events_free(parsed);
+    return set;
+}
+
 #endif

@@ -1,0 +1,277 @@
+/*
+ * Runs a scenario with every fault that it can meet: fault.h says what is checked.
+ *
+ * Each run is a process of its own in a process group of its own, so that a crash or a hang ends one run,
+ * and what it left behind can be ended with it. The state that says which call fails is in shared memory,
+ * so that the parent learns what was hit, and children that the scenario forks count with it.
+ *
+ *     fault_stat            all faults; prints a line per failure and a summary
+ *     fault_stat -v         … and a line per fault
+ *     fault_stat call 12 1  only this one: the 12th system call, with its second error
+ */
+#include "fault.h"
+#include "inject.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIMIT_S 20       /* of one run */
+#define MAX_FAULTS 20000 /* of one kind: a scenario beyond it does not end */
+
+static const char *const kind_names[] = {"none", "memory", "call"};
+
+struct tally {
+    uint64_t clean; /* digest of the run without faults */
+    unsigned runs, failures, absorbed;
+    bool verbose;
+};
+
+uint64_t fault_fold(uint64_t digest, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+    for (size_t i = 0; i < n; i++)
+        digest = (digest ^ p[i]) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+/* The first wrong thing that a run tells is the one that counts. */
+static void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void wrong(const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    if (!fault->wrong[0])
+        vsnprintf(fault->wrong, sizeof fault->wrong, format, ap);
+    va_end(ap);
+}
+
+void fault_wrong(const char *file, int line, const char *what)
+{
+    const char *base = strrchr(file, '/');
+    wrong("%s:%d: %s", base ? base + 1 : file, line, what);
+    _exit(1);
+}
+
+void fault_check_error(const char *file, int line, const char *call, int rc, const struct rk_error *e)
+{
+    const char *base = strrchr(file, '/');
+    file = base ? base + 1 : file;
+    if (e->code != rc)
+        wrong("%s:%d: %s returned %d, its error says %d", file, line, call, rc, e->code);
+    else if (!e->what[0])
+        wrong("%s:%d: %s returned %d and does not say what failed", file, line, call, rc);
+    else if (e->stage == RK_STAGE_NONE)
+        wrong("%s:%d: %s returned %d and does not say at which stage: %s", file, line, call, rc, e->what);
+}
+
+/* Open descriptors, as a mask of the first 1024 and where one of those not in `before` leads. */
+struct descriptors {
+    unsigned char open[1024];
+};
+
+static void list_descriptors(struct descriptors *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    for (int fd = 0; fd < (int)sizeof ret->open; fd++)
+        ret->open[fd] = fcntl(fd, F_GETFD) >= 0;
+}
+
+static void check_descriptors(const struct descriptors *before)
+{
+    struct descriptors after;
+    list_descriptors(&after);
+    for (int fd = 0; fd < (int)sizeof after.open; fd++) {
+        char path[64], to[200] = "";
+        if (after.open[fd] == before->open[fd])
+            continue;
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        if (after.open[fd] && readlink(path, to, sizeof to - 1) >= 0)
+            wrong("descriptor %d (%s) was left open", fd, to);
+        else
+            wrong("descriptor %d was closed, which was not the library's", fd);
+    }
+}
+
+static void check_run(int rc, uint64_t digest, const struct fault_scenario *s, const struct tally *t)
+{
+    bool injected = fault->hit && !fault->exhausted;
+    if (rc < 0 && !injected)
+        wrong("failed with no fault injected: %s", strerror(-rc));
+    if (rc < 0 && injected && fault->transparent)
+        wrong("failed, though it could go on: %s", strerror(-rc));
+    if (rc >= 0 && injected && fault->kind == FAULT_MEMORY && !s->absorbs_memory)
+        wrong("succeeded, though memory was out");
+    if (rc >= 0 && t->runs && (!injected || fault->transparent) && digest != t->clean)
+        wrong("gave another result than a run without faults");
+
+    struct fault_held held = fault_held();
+    if (held.blocks || held.mappings) {
+        fault->caller = held.caller;
+        wrong("%zu blocks of memory and %zu mappings are still held; the caller shown got one", held.blocks,
+              held.mappings);
+    }
+    if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD)
+        wrong("a child was left");
+}
+
+/* In the run's own process. The digest goes back through a pipe. */
+static void run_child(const struct fault_scenario *s, const struct tally *t, int out)
+{
+    struct descriptors before;
+    uint64_t digest = 0;
+    setpgid(0, 0);
+    alarm(s->limit_s ? s->limit_s : LIMIT_S);
+    list_descriptors(&before);
+    fault->armed = 1;
+    int rc = s->run(&digest);
+    fault->armed = 0;
+    check_run(rc, digest, s, t);
+    check_descriptors(&before);
+    if (write(out, &(struct { uint64_t digest, rc; }){digest, (uint64_t)(rc < 0)}, 16) != 16)
+        wrong("can't tell the result");
+    fflush(NULL);
+    exit(fault->wrong[0] != 0); /* not _exit: LeakSanitizer has a word to say */
+}
+
+/* file:line of an address in this program, by addr2line where there is one. */
+static void print_caller(uint64_t caller)
+{
+    char command[256], line[512] = "";
+    snprintf(command, sizeof command, "addr2line -fspe /proc/%d/exe %#jx 2>/dev/null", (int)getpid(),
+             (uintmax_t)(caller - 1));
+    FILE *p = popen(command, "r");
+    if (p && fgets(line, sizeof line, p))
+        printf("    called from %s", line);
+    if (p)
+        pclose(p);
+}
+
+/* One run; false: it never met its fault, so that this kind is done. */
+static bool run(const struct fault_scenario *s, struct tally *t, enum fault_kind kind, uint32_t nth,
+                uint32_t variant)
+{
+    struct {
+        uint64_t digest, failed;
+    } result = {0};
+    int fds[2], status = 0;
+    *fault = (struct fault_state){.kind = kind, .nth = nth, .variant = variant};
+    fflush(NULL);
+    if (pipe(fds) < 0)
+        exit(1);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(fds[0]);
+        run_child(s, t, fds[1]);
+    }
+    close(fds[1]);
+    waitpid(pid, &status, 0);
+    kill(-pid, SIGKILL); /* the process group: what the run has left */
+    ssize_t got = read(fds[0], &result, sizeof result);
+    close(fds[0]);
+
+    if (WIFSIGNALED(status))
+        wrong(WTERMSIG(status) == SIGALRM ? "hung" : "died of signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) != 0 || got != sizeof result)
+        wrong("ended with status %d", WEXITSTATUS(status));
+    bool injected = fault->hit && !fault->exhausted;
+    if (fault->wrong[0] || (t->verbose && injected)) {
+        char how[64] = "";
+        if (injected)
+            snprintf(how, sizeof how, "%s ", fault->error == -1 ? "short" : strerrorname_np(fault->error));
+        printf("%s: %s %u %u (%s%s): %s\n", s->name, kind_names[kind], nth, variant, how,
+               injected ? fault->name : "no fault",
+               fault->wrong[0] ? fault->wrong
+               : result.failed ? "error"
+                               : "ok");
+        if (fault->wrong[0] && fault->caller)
+            print_caller(fault->caller);
+    }
+    t->failures += fault->wrong[0] != 0;
+    t->absorbed += injected && !result.failed && !fault->transparent;
+    t->runs += kind == FAULT_NONE || injected;
+    if (kind == FAULT_NONE)
+        t->clean = result.digest;
+    return fault->hit;
+}
+
+static void run_all(const struct fault_scenario *s, struct tally *t, enum fault_kind kind)
+{
+    for (uint32_t nth = 1; nth < MAX_FAULTS; nth++) {
+        uint32_t variant = 0;
+        do
+            if (!run(s, t, kind, nth, variant))
+                return;
+        while (!fault->exhausted && ++variant);
+        if (t->failures >= 20) {
+            printf("%s: enough is wrong; the rest was not tried\n", s->name);
+            return;
+        }
+    }
+    printf("%s: no end after %u faults\n", s->name, MAX_FAULTS);
+    t->failures++;
+}
+
+/* An empty working directory, and its end. */
+static int enter_folder(char *folder)
+{
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -errno;
+}
+
+static void leave_folder(const char *folder)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *entry; d && (entry = readdir(d));)
+        unlinkat(dirfd(d), entry->d_name, 0);
+    if (d)
+        closedir(d);
+    if (chdir("/") == 0)
+        rmdir(folder);
+}
+
+static int try_all(struct fault_scenario *s, struct tally *t, int argc, char **argv)
+{
+    int rc = s->prepare ? s->prepare() : 0;
+    if (s->skip) {
+        printf("%s\n", s->skip);
+        return 77;
+    }
+    if (rc < 0) {
+        printf("%s: could not be prepared: %s\n", s->name, strerror(-rc));
+        return 1;
+    }
+    run(s, t, FAULT_NONE, 0, 0);
+    if (argc > 3) {
+        enum fault_kind kind = !strcmp(argv[1], "memory") ? FAULT_MEMORY : FAULT_CALL;
+        t->verbose = true;
+        run(s, t, kind, (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]));
+    } else if (!t->failures) {
+        run(s, t, FAULT_NONE, 0, 0); /* again: the digest must be the same */
+        run_all(s, t, FAULT_MEMORY);
+        run_all(s, t, FAULT_CALL);
+    }
+    printf("%s: %u runs, %u faults absorbed, %u wrong\n", s->name, t->runs, t->absorbed, t->failures);
+    return t->failures != 0;
+}
+
+int fault_main(struct fault_scenario *s, int argc, char **argv)
+{
+    struct tally t = {.verbose = argc > 1 && !strcmp(argv[1], "-v")};
+    char folder[] = "/tmp/reckon-fault-XXXXXX";
+    fault = mmap(NULL, sizeof *fault, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (fault == MAP_FAILED || enter_folder(folder) < 0)
+        return 1;
+    int rc = try_all(s, &t, argc, argv);
+    leave_folder(folder);
+    munmap(fault, sizeof *fault);
+    fault = NULL;
+    return rc;
+}
