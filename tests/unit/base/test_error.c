@@ -1,0 +1,151 @@
+/* rk_error and size-first structs: nothing beyond the caller's size, sizes of other releases. */
+#include "base/error.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#undef fail /* cmocka has a macro of this name */
+
+static void fills_all_fields(void **state)
+{
+    (void)state;
+    struct rk_error e = {.size = sizeof e};
+    assert_int_equal(fail(&e, -ENOENT, RK_STAGE_EVENT, RK_CAUSE_NO_EVENT, "list them", "no %s", "x"),
+                     -ENOENT);
+    assert_int_equal(e.code, -ENOENT);
+    assert_int_equal(e.stage, RK_STAGE_EVENT);
+    assert_int_equal(e.cause, RK_CAUSE_NO_EVENT);
+    assert_int_equal(e.pid, -1);
+    assert_int_equal(e.cpu, -1);
+    assert_string_equal(e.what, "no x");
+    assert_string_equal(e.remedy, "list them");
+    fail_event(&e, "cycles");
+    fail_slot(&e, 7, 3);
+    fail_position(&e, 9);
+    assert_string_equal(e.event, "cycles");
+    assert_int_equal(e.pid, 7);
+    assert_int_equal(e.cpu, 3);
+    assert_int_equal(e.position, 9);
+}
+
+static void takes_null(void **state)
+{
+    (void)state;
+    assert_int_equal(fail(NULL, -EIO, 0, 0, NULL, "x"), -EIO);
+    fail_event(NULL, "x");
+    fail_slot(NULL, 1, 1);
+    fail_position(NULL, 1);
+}
+
+/* A program built against a shorter struct: not one byte beyond its size may change. */
+static void never_beyond_the_callers_size(void **state)
+{
+    (void)state;
+    for (uint32_t size = 4; size <= sizeof(struct rk_error); size++) {
+        struct rk_error e;
+        memset(&e, 0xa5, sizeof e);
+        e.size = size;
+        fail(&e, -EIO, RK_STAGE_READ, RK_CAUSE_BUSY, "remedy", "what");
+        fail_event(&e, "event");
+        fail_slot(&e, 1, 2);
+        fail_position(&e, 3);
+        assert_int_equal(e.size, size);
+        for (size_t i = size; i < sizeof e; i++)
+            assert_int_equal(((unsigned char *)&e)[i], 0xa5);
+    }
+}
+
+static void long_text_is_cut_at_a_character(void **state)
+{
+    (void)state;
+    char text[400];
+    struct rk_error e = {.size = sizeof e};
+    for (size_t i = 0; i + 2 < sizeof text; i += 2)
+        memcpy(text + i, "\xc3\xa4", 3);
+    for (size_t shift = 0; shift < 2; shift++) {
+        fail(&e, -EIO, 0, 0, text, "%s%s", shift ? "x" : "", text);
+        size_t n = strlen(e.what);
+        assert_true(n <= 255 && n >= 253);
+        assert_int_equal(n % 2, shift);
+    }
+}
+
+struct newer {
+    uint32_t size, a, b, c;
+};
+
+static void options_of_other_releases(void **state)
+{
+    (void)state;
+    struct {
+        uint32_t size, a;
+    } old = {8, 5}, got = {0};
+    struct newer fresh = {16, 6, 0, 0}, ours;
+    assert_int_equal(options_take(&got, sizeof got, NULL), 0);
+    assert_int_equal(got.size, 8);
+    assert_int_equal(options_take(&got, sizeof got, &fresh), 0); /* unknown tail, but zero */
+    assert_int_equal(got.a, 6);
+    fresh.c = 1;
+    assert_int_equal(options_take(&got, sizeof got, &fresh), -E2BIG);
+    assert_int_equal(options_take(&ours, sizeof ours, &old), 0); /* shorter: the rest is default */
+    assert_int_equal(ours.a, 5);
+    assert_int_equal(ours.c, 0);
+    old.size = 0;
+    assert_int_equal(options_take(&ours, sizeof ours, &old), -EINVAL);
+    struct rk_error e = {.size = sizeof e};
+    assert_int_equal(options_check(&ours, sizeof ours, &old, "newer", RK_STAGE_OPEN, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "struct newer"));
+}
+
+static void results_for_other_releases(void **state)
+{
+    (void)state;
+    const struct newer from = {16, 1, 2, 3};
+    struct newer to = {8, 9, 9, 9};
+    assert_int_equal(result_give(&to, &from, sizeof from), 0);
+    assert_int_equal(to.size, 8);
+    assert_int_equal(to.a, 1);
+    assert_int_equal(to.b, 9); /* beyond the caller's size */
+    struct {
+        struct newer known;
+        uint32_t later;
+    } longer = {{20, 0, 0, 0}, 7};
+    assert_int_equal(result_give(&longer, &from, sizeof from), 0);
+    assert_int_equal(longer.known.c, 3);
+    assert_int_equal(longer.later, 0); /* what we don't know is zero */
+    to.size = 0;
+    assert_int_equal(result_give(&to, &from, sizeof from), -EINVAL);
+    assert_int_equal(result_give(NULL, &from, sizeof from), -EINVAL);
+}
+
+static void every_cause_and_stage_has_a_word(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i <= RK_CAUSE_MISSING_LIBRARY; i++)
+        assert_string_not_equal(rk_cause_name(i), "unknown");
+    for (uint32_t i = 0; i <= RK_STAGE_EXPORT; i++)
+        assert_string_not_equal(rk_stage_name(i), "unknown");
+    assert_string_equal(rk_cause_name(UINT32_MAX), "unknown");
+    assert_string_equal(rk_stage_name(UINT32_MAX), "unknown");
+    assert_string_equal(rk_version(), RK_VERSION);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fills_all_fields),
+        cmocka_unit_test(takes_null),
+        cmocka_unit_test(never_beyond_the_callers_size),
+        cmocka_unit_test(long_text_is_cut_at_a_character),
+        cmocka_unit_test(options_of_other_releases),
+        cmocka_unit_test(results_for_other_releases),
+        cmocka_unit_test(every_cause_and_stage_has_a_word),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
