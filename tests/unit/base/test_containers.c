@@ -79,11 +79,17 @@ static void intern_gives_each_text_one_number(void **state)
     intern_free(&in);
 }
 
+/* Hides from the compiler what is known of the bytes: it would warn of the reads that the cursor refuses. */
+static __attribute__((noinline)) struct cursor hidden(const void *bytes, size_t n)
+{
+    return cursor_of(bytes, n);
+}
+
 static void cursor_stays_inside(void **state)
 {
     (void)state;
     const unsigned char bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 'h', 'i', 0, 9};
-    struct cursor c = cursor_of(bytes, sizeof bytes);
+    struct cursor c = hidden(bytes, sizeof bytes);
     assert_int_equal(cursor_u32(&c), 0x04030201);
     assert_int_equal(cursor_u16(&c), 0x0605);
     assert_int_equal(cursor_u8(&c), 7);
@@ -95,13 +101,13 @@ static void cursor_stays_inside(void **state)
     assert_int_equal(cursor_left(&c), 0);
     assert_null(cursor_text(&c));
 
-    c = cursor_of(bytes, sizeof bytes);
+    c = hidden(bytes, sizeof bytes);
     assert_null(cursor_words(&c, UINT64_MAX / 8 + 2)); /* would wrap to a few bytes */
     assert_true(c.bad);
-    c = cursor_of(bytes, 4);
+    c = hidden(bytes, 4);
     assert_null(cursor_text(&c)); /* no NUL inside */
     assert_true(c.bad);
-    c = cursor_of(NULL, 0);
+    c = hidden(NULL, 0);
     assert_int_equal(cursor_u8(&c), 0);
     assert_true(c.bad);
 }
