@@ -124,10 +124,10 @@ struct rk_sample {
     const uint64_t *chain; /* markers included; chain_n entries */
     uint64_t chain_n;
 
-    const unsigned char *raw; /* tracepoint payload */
+    const unsigned char *raw; /* tracepoint payload, with the kernel's padding */
     uint64_t raw_bytes;
 
-    const struct rk_branch *branches;
+    const struct rk_branch *branches; /* the latest first; NULL: the kernel took no stack */
     uint64_t branch_n;
     uint64_t branch_hw_index;        /* UINT64_MAX where the kernel gave none */
     const uint64_t *branch_counters; /* branch_n entries, or NULL */
@@ -141,7 +141,8 @@ struct rk_sample {
     uint64_t stack_bytes;       /* as many as the dump has room for … */
     uint64_t stack_used;        /* … and as many as are valid */
 
-    uint64_t weight, data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
+    uint64_t weight; /* with RK_SAMPLE_WEIGHT_STRUCT: 32 bits, then 16, then 16 */
+    uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
 
     const unsigned char *aux;
     uint64_t aux_bytes;
@@ -149,7 +150,7 @@ struct rk_sample {
     /* RK_SAMPLE_READ */
     uint64_t read_n, read_enabled, read_running; /* read_n values: rk_sample_read() */
     uint64_t read_format;                        /* PERF_FORMAT_… of the above */
-    const uint64_t *read_words;
+    const uint64_t *read_words;                  /* as the kernel laid them out */
 };
 
 /* The index-th value of RK_SAMPLE_READ. 0, or -ERANGE. */

@@ -38,6 +38,9 @@ struct layout {
 /* Bytes that a record can have at most: header.size is a u16 and a multiple of 8. */
 #define RECORD_BYTES_MAX 65528u
 
+/* Sample fields that this release decodes. */
+#define LAYOUT_KNOWN ((RK_SAMPLE_WEIGHT_STRUCT << 1) - 1)
+
 /* 0, or -EINVAL for an attr that no kernel accepts (WEIGHT with WEIGHT_STRUCT). Sample bits that this release
  * does not know are kept out: they lie behind what it knows. */
 int layout_init(struct layout *layout, const struct perf_attr *attr);
@@ -68,5 +71,8 @@ int layout_sample(const struct layout *layout, const struct rk_record *record, s
 
 /* Decodes a READ record: fills pid, tid and read_…, present RK_SAMPLE_READ | RK_SAMPLE_TID; errors as above. */
 int layout_read(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret);
+
+/* Words of a read of n counters, as rk_sample.read_words has them. */
+size_t sample_read_words(uint64_t read_format, uint64_t n);
 
 #endif
