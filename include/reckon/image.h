@@ -27,8 +27,14 @@ RK_API struct rk_image *rk_image_close(struct rk_image *image);
 /* 1 used, 0 nothing to do with this record, -errno. */
 RK_API int rk_image_feed(struct rk_image *image, const struct rk_record *record);
 
-/* Reads a process that runs already from /proc below `root` (NULL: "/"). */
+/* Reads a process that runs already from /proc below `root` (NULL: "/"): executable mappings, threads, names.
+ * What was known of it before is replaced. 0; -ESRCH: no such process; -EACCES: another user's; -errno. */
 RK_API int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid);
+
+/* Tells a build-id that came apart from the mappings, as in a recording's table of them: it becomes that of
+ * every module with this path that has none from its own record. "[kernel…" is the kernel. 0, or -errno. */
+RK_API int rk_image_feed_build_id(struct rk_image *image, const char *path, const unsigned char *id,
+                                  uint32_t bytes);
 
 #define RK_NO_MODULE UINT32_MAX
 
@@ -44,7 +50,7 @@ enum rk_place_status {
 struct rk_place {
     uint32_t module; /* index for rk_image_module(), or RK_NO_MODULE */
     uint32_t status; /* enum rk_place_status */
-    uint64_t offset; /* in the file; for the kernel the address itself */
+    uint64_t offset; /* in the file; for the kernel, its modules and code without a file the address itself */
 };
 
 /* Looks n addresses up in `pid`'s space; kernel addresses in the kernel's. 0, or -errno. Hot. */

@@ -42,6 +42,7 @@ enum rk_miss {
     RK_MISS_OTHER_KERNEL,  /* recorded under another kernel than the one that runs */
     RK_MISS_ANONYMOUS,     /* code without a file */
     RK_MISS_NO_MODULE,     /* the address is in no known mapping */
+    RK_MISS_UNSUPPORTED,   /* an ELF file of a kind that is not read: 32 bits, big-endian */
 };
 RK_API const char *rk_miss_text(uint32_t miss);
 

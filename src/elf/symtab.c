@@ -1,0 +1,50 @@
+#include "elf/symtab.h"
+
+#include <errno.h>
+
+enum {
+    SYMBOLS_MAX = 1 << 25, /* 800 MB of entries; the largest browsers have some two million */
+    NAMES_MAX = 1 << 30,
+};
+
+static const struct elf_section *find_section(const struct elf *elf, uint32_t type)
+{
+    for (uint32_t i = 0; i < elf->section_n; i++)
+        if (elf->sections[i].type == type)
+            return &elf->sections[i];
+    return NULL;
+}
+
+int symtab_load(struct elf *elf, uint32_t section_type, struct symtab *ret)
+{
+    _cleanup_free_ void *entries_block = NULL, *names_block = NULL;
+    int rc = elf_sections(elf);
+
+    if (rc < 0)
+        return rc;
+    const struct elf_section *entries = find_section(elf, section_type);
+    if (!entries || entries->bytes == 0)
+        return -ENOENT;
+    if (entries->entry_bytes != SYMBOL_BYTES || entries->link >= elf->section_n ||
+        elf->sections[entries->link].type != ELF_SECTION_STRTAB)
+        return -EBADMSG;
+    const struct elf_section *names = &elf->sections[entries->link];
+
+    rc = elf_load(elf, entries->offset, entries->bytes, (size_t)SYMBOLS_MAX * SYMBOL_BYTES, &entries_block);
+    if (rc == 0)
+        rc = elf_load(elf, names->offset, names->bytes, NAMES_MAX, &names_block);
+    if (rc < 0)
+        return rc;
+    ret->n = (uint32_t)(entries->bytes / SYMBOL_BYTES);
+    ret->names_bytes = (uint32_t)names->bytes;
+    ret->entries = TAKE_PTR(entries_block);
+    ret->names = TAKE_PTR(names_block);
+    return 0;
+}
+
+void symtab_free(struct symtab *table)
+{
+    free(table->entries);
+    free(table->names);
+    *table = (struct symtab){0};
+}

@@ -1,0 +1,56 @@
+/*
+ * A symbol table as it stands in the file: two blocks, entries and names, each read at once.
+ */
+#ifndef ELF_SYMTAB_H
+#define ELF_SYMTAB_H
+
+#include "elf/elf.h"
+
+#include <string.h>
+
+/* st_info & 15, st_info >> 4 */
+enum {
+    SYMBOL_NOTYPE = 0,
+    SYMBOL_FUNCTION = 2,
+    SYMBOL_IFUNC = 10,
+
+    SYMBOL_LOCAL = 0,
+    SYMBOL_GLOBAL = 1,
+    SYMBOL_WEAK = 2,
+    SYMBOL_UNIQUE = 10,
+};
+
+#define SYMBOL_BYTES 24
+
+struct elf_symbol {
+    uint32_t name; /* offset, not yet checked */
+    uint8_t type, binding;
+    uint16_t section; /* 0: undefined; ≥ ELF_SECTIONS_RESERVED: not a section's number */
+    uint64_t value, size;
+};
+
+struct symtab {
+    unsigned char *entries;
+    uint32_t n;           /* entries */
+    uint32_t names_bytes; /* names[names_bytes] is a NUL */
+    char *names;
+};
+
+/* Loads the table of that section type (ELF_SECTION_SYMTAB or _DYNSYM). 0, -ENOENT: the file has none, -errno. */
+int symtab_load(struct elf *elf, uint32_t section_type, struct symtab *ret);
+void symtab_free(struct symtab *table);
+
+/* i < n. */
+static inline struct elf_symbol symtab_at(const struct symtab *table, uint32_t i)
+{
+    const unsigned char *at = table->entries + (size_t)i * SYMBOL_BYTES;
+    struct elf_symbol symbol = {.type = at[4] & 15, .binding = at[4] >> 4};
+
+    memcpy(&symbol.name, at, 4);
+    memcpy(&symbol.section, at + 6, 2);
+    memcpy(&symbol.value, at + 8, 8);
+    memcpy(&symbol.size, at + 16, 8);
+    return symbol;
+}
+
+#endif
