@@ -13,6 +13,7 @@
 
 #include "base/vector.h"
 
+#include <errno.h>
 #include <reckon/host.h>
 #include <stdbool.h>
 
@@ -54,6 +55,12 @@ int host_pmu_type(struct rk_host *host, struct host_pmu *pmu, uint32_t *ret);
 
 /* 1 where the PMU counts what a core does, 0, or -errno. */
 int host_pmu_core(struct rk_host *host, struct host_pmu *pmu);
+
+/* An error that says nothing of the machine, and so is not kept as its answer. */
+static inline bool host_transient(int rc)
+{
+    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
+}
 
 void host_pmus_free(struct rk_host *host);
 

@@ -1,0 +1,77 @@
+/*
+ * Which CPUs are online: sysfs says it in one line; where a container hides /sys, /proc/stat has one line for
+ * each.
+ */
+#include "base/cleanup.h"
+#include "host/host.h"
+#include "host/list.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+static int cpus_from_sysfs(struct rk_host *host)
+{
+    _cleanup_free_ char *text = NULL;
+    size_t n;
+    int rc = sys_file_load(host->root, "sys/devices/system/cpu/online", 1 << 16, &text, &n);
+
+    if (rc < 0)
+        return rc;
+    rc = cpu_list_parse(text, &host->cpus.items, &host->cpus.n, NULL);
+    return rc == -EINVAL || rc == -ERANGE ? -EBADMSG : rc;
+}
+
+/* Lines "cpu0 …" after the sum's "cpu …"; the other lines come behind them. */
+static int cpus_from_stat(struct rk_host *host)
+{
+    _cleanup_free_ char *text = NULL;
+    VECTOR(int32_t) found = {0};
+    size_t n;
+    int rc = sys_file_load(host->root, "proc/stat", 16 << 20, &text, &n);
+
+    if (rc < 0)
+        return rc;
+    for (const char *line = text; line && strncmp(line, "cpu", 3) == 0;) {
+        unsigned cpu;
+        if (sscanf(line, "cpu%5u ", &cpu) == 1 && cpu < CPU_MAX) {
+            int32_t *at = vector_push(&found);
+            if (!at) {
+                vector_free(&found);
+                return -ENOMEM;
+            }
+            *at = (int32_t)cpu;
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    if (found.n == 0)
+        return -EBADMSG;
+    host->cpus.items = found.items;
+    host->cpus.n = found.n;
+    return 0;
+}
+
+int rk_host_cpus(struct rk_host *host, const int32_t **ret, size_t *ret_n)
+{
+    if (!host || !ret || !ret_n)
+        return -EINVAL;
+    if (!host->cpus_read.asked) {
+        int rc = cpus_from_sysfs(host);
+        if (rc < 0 && !host_transient(rc)) {
+            int other = cpus_from_stat(host);
+            rc = other == 0 || host_transient(other) ? other : rc;
+        }
+        if (host_transient(rc))
+            return rc;
+        host->cpus_read.asked = true;
+        host->cpus_read.rc = rc;
+    }
+    if (host->cpus_read.rc < 0)
+        return host->cpus_read.rc;
+    *ret = host->cpus.items;
+    *ret_n = host->cpus.n;
+    return 0;
+}

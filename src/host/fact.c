@@ -1,0 +1,194 @@
+/*
+ * Facts: yes, no, or why it can't be told. One row per fact in the table at the end; all of them only read
+ * files below the root, so that a fake tree answers as a machine would.
+ */
+#include "host/host.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+/* The first bytes of a file, with a NUL: how many, or -errno. */
+static int64_t read_prefix(const struct rk_host *host, const char *path, char *buffer, size_t size)
+{
+    _cleanup_close_ int fd = sys_open_at(host->root, path, O_RDONLY, 0);
+
+    if (fd < 0)
+        return fd;
+    int64_t n = sys_read(fd, buffer, size - 1);
+    if (n >= 0)
+        buffer[n] = '\0';
+    return n;
+}
+
+/* 1 where one of the paths can be opened for reading, else 0; -errno where that says nothing of them. */
+static int any_readable(const struct rk_host *host, const char *const paths[], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        _cleanup_close_ int fd = sys_open_at(host->root, paths[i], O_RDONLY, 0);
+        if (fd >= 0)
+            return 1;
+        if (host_transient(fd))
+            return fd;
+    }
+    return 0;
+}
+
+/* 1 where the text has one of the words. */
+static int any_word(const char *text, const char *const words[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strstr(text, words[i]))
+            return 1;
+    return 0;
+}
+
+#define N(array) (sizeof(array) / sizeof *(array))
+
+static int ask_core_pmu(struct rk_host *host, uint64_t unused)
+{
+    int n = rk_host_pmu_count(host), any = 0;
+
+    (void)unused;
+    for (int i = 0; i < n && !any; i++)
+        any = host_pmu_core(host, &host->pmus.items[i]);
+    return n < 0 ? n : any;
+}
+
+/* Bits of the effective capabilities. */
+#define CAP_BIT(number) (UINT64_C(1) << (number))
+#define CAP_BIT_IPC_LOCK CAP_BIT(14)
+#define CAP_BIT_SYS_PTRACE CAP_BIT(19)
+#define CAP_BIT_SYS_ADMIN CAP_BIT(21)
+#define CAP_BIT_SYSLOG CAP_BIT(34)
+#define CAP_BIT_PERFMON CAP_BIT(38)
+
+static int ask_capability(struct rk_host *host, uint64_t any_of)
+{
+    char status[8192];
+    int64_t n = read_prefix(host, "proc/self/status", status, sizeof status);
+    unsigned long long effective;
+
+    if (n < 0)
+        return (int)n;
+    const char *line = strstr(status, "\nCapEff:");
+    if (!line || sscanf(line, "\nCapEff: %16llx", &effective) != 1)
+        return -EBADMSG;
+    return (effective & any_of) != 0;
+}
+
+/*
+ * x86 says it itself: a hypervisor sets a flag of the processor. Elsewhere Xen's /sys/hypervisor, the device
+ * tree and the firmware's product name tell.
+ */
+static int ask_virtual(struct rk_host *host, uint64_t unused)
+{
+    static const char *const guests[] = {"sys/hypervisor/type", "proc/device-tree/hypervisor/compatible"};
+    static const char *const files[] = {"sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"};
+    static const char *const products[] = {"Virtual Machine", "KVM", "QEMU", "VMware", "VirtualBox", "Bochs"};
+    char text[8192]; /* the first processor's flags lie within */
+    bool told = false;
+
+    (void)unused;
+    int64_t n = read_prefix(host, "proc/cpuinfo", text, sizeof text);
+    char *flags = n > 0 ? strstr(text, "\nflags\t") : NULL;
+    if (flags) {
+        flags[1 + strcspn(flags + 1, "\n")] = '\0';
+        return strstr(flags, " hypervisor") != NULL;
+    }
+    int rc = host_transient((int)n) ? (int)n : any_readable(host, guests, N(guests));
+    for (size_t i = 0; rc == 0 && i < N(files); i++) {
+        n = read_prefix(host, files[i], text, sizeof text);
+        told = told || n > 0;
+        rc = n > 0 ? any_word(text, products, N(products)) : host_transient((int)n) ? (int)n : 0;
+    }
+    return rc != 0 || told ? rc : -ENOENT;
+}
+
+/* The marks that container managers leave; a hint, since a container can hide that it is one. */
+static int ask_container(struct rk_host *host, uint64_t unused)
+{
+    static const char *const marks[] = {".dockerenv", "run/.containerenv", "run/systemd/container"};
+    static const char *const managers[] = {"docker", "kubepods", "libpod", "lxc"};
+    char text[4096];
+
+    (void)unused;
+    int rc = any_readable(host, marks, N(marks));
+    if (rc != 0)
+        return rc;
+    int64_t n = read_prefix(host, "proc/1/cgroup", text, sizeof text);
+    if (n > 0 && any_word(text, managers, N(managers)))
+        return 1;
+    if (!host_transient((int)n))
+        n = read_prefix(host, "proc/1/environ", text, sizeof text);
+    for (int64_t at = 0; at < n; at += (int64_t)strlen(text + at) + 1)
+        if (strncmp(text + at, "container=", 10) == 0)
+            return 1;
+    return host_transient((int)n) ? (int)n : 0;
+}
+
+static int ask_tracefs(struct rk_host *host, uint64_t unused)
+{
+    static const char *const places[] = {"sys/kernel/tracing/events", "sys/kernel/debug/tracing/events"};
+
+    (void)unused;
+    return any_readable(host, places, N(places));
+}
+
+/* On x86 the first symbols may be of per-CPU data and really at zero; hidden addresses are zero throughout: so
+ * look at some thousand lines before saying no. */
+static int ask_kernel_symbols(struct rk_host *host, uint64_t unused)
+{
+    char text[4096];
+    _cleanup_close_ int fd = sys_open_at(host->root, "proc/kallsyms", O_RDONLY, 0);
+    bool line_start = true;
+
+    (void)unused;
+    if (fd < 0)
+        return fd;
+    for (int round = 0; round < 16; round++) {
+        int64_t n = sys_read(fd, text, sizeof text);
+        if (n < 0)
+            return (int)n;
+        /* An address is what stands before a line's first blank. */
+        for (int64_t i = 0; i < n; i++) {
+            if (text[i] == '\n')
+                line_start = true;
+            else if (text[i] == ' ')
+                line_start = false;
+            else if (line_start && text[i] != '0')
+                return 1;
+        }
+        if (n < (int64_t)sizeof text)
+            break;
+    }
+    return 0;
+}
+
+int rk_host_fact(struct rk_host *host, uint32_t fact)
+{
+    static const struct {
+        int (*ask)(struct rk_host *host, uint64_t argument);
+        uint64_t argument;
+    } facts[HOST_FACTS] = {
+        [RK_FACT_CORE_PMU] = {ask_core_pmu, 0},
+        [RK_FACT_CAP_PERFMON] = {ask_capability, CAP_BIT_PERFMON | CAP_BIT_SYS_ADMIN},
+        [RK_FACT_CAP_SYS_PTRACE] = {ask_capability, CAP_BIT_SYS_PTRACE},
+        [RK_FACT_CAP_IPC_LOCK] = {ask_capability, CAP_BIT_IPC_LOCK},
+        [RK_FACT_CAP_SYSLOG] = {ask_capability, CAP_BIT_SYSLOG},
+        [RK_FACT_VIRTUAL] = {ask_virtual, 0},
+        [RK_FACT_CONTAINER] = {ask_container, 0},
+        [RK_FACT_TRACEFS] = {ask_tracefs, 0},
+        [RK_FACT_KERNEL_SYMBOLS] = {ask_kernel_symbols, 0},
+    };
+
+    if (!host || fact >= HOST_FACTS)
+        return -EINVAL;
+    struct host_answer *answer = &host->facts[fact];
+    if (!answer->asked) {
+        answer->rc = facts[fact].ask(host, facts[fact].argument);
+        answer->asked = !host_transient(answer->rc);
+    }
+    return answer->rc;
+}

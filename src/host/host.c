@@ -1,0 +1,98 @@
+/*
+ * Opening a host, its limits and the kernel's name. The other parts: cpus.c, pmu.c, fact.c.
+ */
+#include "host/host.h"
+
+#include "base/error.h"
+#include "sys/file.h"
+#include "sys/limit.h"
+
+#include <errno.h>
+#include <string.h>
+
+int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e)
+{
+    if (!ret)
+        return fail_argument(e, RK_STAGE_HOST, "rk_host_open: ret is NULL");
+    struct rk_host *host = calloc(1, sizeof *host);
+    if (!host)
+        return fail_memory(e, RK_STAGE_HOST);
+    host->root = sys_root_open(root);
+    if (host->root < 0) {
+        int rc = host->root;
+        free(host);
+        if (rc == -EMFILE)
+            return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_DESCRIPTORS, "ulimit -n 65536",
+                        "%s: this process has no descriptor left", root ? root : "/");
+        return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
+                    "%s: can't be opened as a root directory: %s", root ? root : "/", strerror(-rc));
+    }
+    *ret = host;
+    return 0;
+}
+
+struct rk_host *rk_host_close(struct rk_host *host)
+{
+    if (!host)
+        return NULL;
+    host_pmus_free(host);
+    free(host->cpus.items);
+    if (host->root >= 0)
+        sys_close(host->root);
+    free(host);
+    return NULL;
+}
+
+/* The process's own: it may raise them, so they are asked for each time. */
+static int own_limit(uint32_t limit, int64_t *ret)
+{
+    switch (limit) {
+    case RK_LIMIT_NOFILE:
+        return sys_limit_get(SYS_LIMIT_NOFILE, ret, NULL);
+    case RK_LIMIT_NOFILE_HARD:
+        return sys_limit_get(SYS_LIMIT_NOFILE, NULL, ret);
+    default:
+        return sys_limit_get(SYS_LIMIT_MEMLOCK, ret, NULL);
+    }
+}
+
+int rk_host_limit(struct rk_host *host, uint32_t limit, int64_t *ret)
+{
+    static const char *const files[] = {
+        [RK_LIMIT_PARANOID] = "proc/sys/kernel/perf_event_paranoid",
+        [RK_LIMIT_MLOCK_KB] = "proc/sys/kernel/perf_event_mlock_kb",
+        [RK_LIMIT_SAMPLE_RATE] = "proc/sys/kernel/perf_event_max_sample_rate",
+        [RK_LIMIT_MAX_STACK] = "proc/sys/kernel/perf_event_max_stack",
+        [RK_LIMIT_KPTR] = "proc/sys/kernel/kptr_restrict",
+        [RK_LIMIT_USER_ACCESS] = "proc/sys/kernel/perf_user_access",
+        [RK_LIMIT_NMI_WATCHDOG] = "proc/sys/kernel/nmi_watchdog",
+        [RK_LIMIT_NOFILE] = NULL,
+        [RK_LIMIT_NOFILE_HARD] = NULL,
+        [RK_LIMIT_MEMLOCK] = NULL,
+    };
+
+    if (!host || !ret || limit >= HOST_LIMITS)
+        return -EINVAL;
+    if (!files[limit])
+        return own_limit(limit, ret);
+    struct host_answer *answer = &host->limits[limit];
+    if (!answer->asked) {
+        answer->rc = sys_file_number(host->root, files[limit], &answer->value);
+        answer->asked = !host_transient(answer->rc);
+    }
+    if (answer->rc == 0)
+        *ret = answer->value;
+    return answer->rc;
+}
+
+const char *rk_host_kernel(struct rk_host *host)
+{
+    if (!host)
+        return "";
+    if (!host->kernel_read) {
+        if (sys_file_text(host->root, "proc/sys/kernel/osrelease", host->kernel, sizeof host->kernel) < 0)
+            host->kernel[0] = '\0';
+        host->kernel_read = true;
+    }
+    return host->kernel;
+}

@@ -1,0 +1,34 @@
+#include "sys/limit.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+static const int resources[] = {[SYS_LIMIT_NOFILE] = RLIMIT_NOFILE, [SYS_LIMIT_MEMLOCK] = RLIMIT_MEMLOCK};
+
+static int64_t number_of(rlim_t limit)
+{
+    return limit == RLIM_INFINITY || limit > INT64_MAX ? INT64_MAX : (int64_t)limit;
+}
+
+int sys_limit_get(enum sys_limit limit, int64_t *ret_soft, int64_t *ret_hard)
+{
+    struct rlimit now;
+
+    if (getrlimit((__rlimit_resource_t)resources[limit], &now) < 0)
+        return -errno;
+    if (ret_soft)
+        *ret_soft = number_of(now.rlim_cur);
+    if (ret_hard)
+        *ret_hard = number_of(now.rlim_max);
+    return 0;
+}
+
+int sys_limit_set(enum sys_limit limit, int64_t soft)
+{
+    struct rlimit now;
+
+    if (getrlimit((__rlimit_resource_t)resources[limit], &now) < 0)
+        return -errno;
+    now.rlim_cur = soft == INT64_MAX ? RLIM_INFINITY : (rlim_t)soft;
+    return setrlimit((__rlimit_resource_t)resources[limit], &now) < 0 ? -errno : 0;
+}

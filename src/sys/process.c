@@ -1,0 +1,221 @@
+#include "sys/process.h"
+
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_send_signal /* the numbers are the same on every architecture */
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+uint64_t sys_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void sys_sleep_ns(uint64_t ns)
+{
+    struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+
+    nanosleep(&time, NULL);
+}
+
+int32_t sys_process_id(void)
+{
+    return getpid();
+}
+
+/* What exec does to handlers, done at once: the caller's code must not run in the child. */
+static void forget_handlers(void)
+{
+    struct sigaction now, plain = {.sa_handler = SIG_DFL};
+
+    for (int signal = 1; signal < NSIG; signal++)
+        if (sigaction(signal, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN)
+            sigaction(signal, &plain, NULL);
+}
+
+int32_t sys_fork(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    int rc = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (rc)
+        return -rc;
+    pid_t pid = fork();
+    int32_t result = pid < 0 ? -errno : pid;
+    if (pid == 0)
+        forget_handlers();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return result;
+}
+
+int sys_execute(const char *path, char *const argv[], char *const environment[])
+{
+    execve(path, argv, environment ? environment : environ);
+    return -errno;
+}
+
+int sys_executable(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return -errno;
+    if (S_ISDIR(st.st_mode))
+        return -EISDIR;
+    if (!S_ISREG(st.st_mode))
+        return -EACCES;
+    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+char *sys_directory(int *ret_rc)
+{
+    char *path = getcwd(NULL, 0);
+
+    if (!path)
+        *ret_rc = -errno;
+    return path;
+}
+
+/* Moves a descriptor above 2; the old one is closed either way. */
+static int above_standard(int fd)
+{
+    if (fd > 2)
+        return fd;
+    int moved = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (moved < 0)
+        moved = -errno;
+    close(fd);
+    return moved;
+}
+
+int sys_socket_pair(int ret[2])
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return -errno;
+    int one = above_standard(pair[0]), other = above_standard(pair[1]);
+    if (one < 0 || other < 0) {
+        if (one >= 0)
+            sys_close(one);
+        if (other >= 0)
+            sys_close(other);
+        return one < 0 ? one : other;
+    }
+    ret[0] = one;
+    ret[1] = other;
+    return 0;
+}
+
+int sys_send(int fd, const void *bytes, size_t n)
+{
+    for (size_t done = 0; done < n;) {
+        ssize_t some = send(fd, (const char *)bytes + done, n - done, MSG_NOSIGNAL);
+        if (some >= 0)
+            done += (size_t)some;
+        else if (errno != EINTR)
+            return -errno;
+    }
+    return 0;
+}
+
+int sys_standard_fds(const int fds[3])
+{
+    int moved[3] = {-1, -1, -1};
+
+    /* First all out of the way, so that no dup2 overwrites what a later one needs. */
+    for (int i = 0; i < 3; i++)
+        if (fds[i] >= 0 && (moved[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 3)) < 0)
+            return -errno;
+    for (int i = 0; i < 3; i++)
+        if (moved[i] >= 0 && dup2(moved[i], i) < 0)
+            return -errno;
+    return 0;
+}
+
+int sys_change_directory(int fd)
+{
+    return fchdir(fd) < 0 ? -errno : 0;
+}
+
+int sys_fd_check(int fd)
+{
+    return fcntl(fd, F_GETFD) < 0 ? -errno : 0;
+}
+
+int sys_pidfd_open(int32_t pid)
+{
+    long fd = syscall(SYS_pidfd_open, pid, 0U);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+int sys_signal(int32_t pid, int pidfd, int signal)
+{
+    long rc = pidfd >= 0 ? syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0U) : kill(pid, signal);
+    return rc < 0 ? -errno : 0;
+}
+
+static uint64_t timeval_ns(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_usec * 1000;
+}
+
+int sys_wait(int32_t pid, int block, struct sys_end *ret)
+{
+    struct rusage usage;
+    int status;
+    pid_t got;
+
+    do
+        got = wait4(pid, &status, block ? 0 : WNOHANG, &usage);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    if (got == 0)
+        return 0;
+    *ret = (struct sys_end){.status = status,
+                            .user_ns = timeval_ns(usage.ru_utime),
+                            .system_ns = timeval_ns(usage.ru_stime),
+                            .peak_rss = (uint64_t)usage.ru_maxrss * 1024};
+    return 1;
+}
+
+int sys_poll_in(int fd, int timeout_ms)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    uint64_t end = timeout_ms > 0 ? sys_clock_ns() + (uint64_t)timeout_ms * 1000000 : 0;
+
+    for (;;) {
+        int n = poll(&one, 1, timeout_ms);
+        if (n >= 0)
+            return n;
+        if (errno != EINTR)
+            return -errno;
+        if (timeout_ms > 0) { /* rounded up: a wait may be long by less than 1 ms, never short */
+            uint64_t now = sys_clock_ns();
+            timeout_ms = now >= end ? 0 : (int)((end - now + 999999) / 1000000);
+        }
+    }
+}
