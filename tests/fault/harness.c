@@ -145,14 +145,19 @@ static void run_child(const struct fault_scenario *s, const struct tally *t, int
 /* file:line of an address in this program, by addr2line where there is one. */
 static void print_caller(uint64_t caller)
 {
-    char command[256], line[512] = "";
-    snprintf(command, sizeof command, "addr2line -fspe /proc/%d/exe %#jx 2>/dev/null", (int)getpid(),
-             (uintmax_t)(caller - 1));
-    FILE *p = popen(command, "r");
-    if (p && fgets(line, sizeof line, p))
-        printf("    called from %s", line);
-    if (p)
-        pclose(p);
+    char exe[64], address[32];
+    snprintf(exe, sizeof exe, "/proc/%d/exe", (int)getpid());
+    snprintf(address, sizeof address, "%#jx", (uintmax_t)(caller - 1));
+    printf("    called from ");
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execlp("addr2line", "addr2line", "-fspe", exe, address, (char *)NULL);
+        printf("%s\n", address);
+        fflush(stdout);
+        _exit(0);
+    }
+    waitpid(pid, NULL, 0);
 }
 
 /* One run; false: it never met its fault, so that this kind is done. */
@@ -252,7 +257,7 @@ static int try_all(struct fault_scenario *s, struct tally *t, int argc, char **a
     if (argc > 3) {
         enum fault_kind kind = !strcmp(argv[1], "memory") ? FAULT_MEMORY : FAULT_CALL;
         t->verbose = true;
-        run(s, t, kind, (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]));
+        run(s, t, kind, (uint32_t)strtoul(argv[2], NULL, 0), (uint32_t)strtoul(argv[3], NULL, 0));
     } else if (!t->failures) {
         run(s, t, FAULT_NONE, 0, 0); /* again: the digest must be the same */
         run_all(s, t, FAULT_MEMORY);

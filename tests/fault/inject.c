@@ -19,7 +19,9 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -170,6 +172,12 @@ WRAP(char *, strndup, const char *text, size_t n)
     return HOLD(__real_strndup(text, n));
 }
 
+WRAP(char *, getcwd, char *buffer, size_t n)
+{
+    NO_MEMORY("getcwd");
+    return buffer ? __real_getcwd(buffer, n) : HOLD(__real_getcwd(buffer, n));
+}
+
 WRAP(void, free, void *at)
 {
     drop(at);
@@ -257,6 +265,26 @@ WRAP(ssize_t, write, int fd, const void *bytes, size_t n)
     return __real_write(fd, bytes, n);
 }
 
+WRAP(ssize_t, send, int fd, const void *bytes, size_t n, int flags)
+{
+    int error = PICK(FAULT_CALL, "send", EINTR, SHORT, EPIPE);
+    if (error == SHORT)
+        n = CUT(n);
+    else if (error)
+        return -1;
+    return __real_send(fd, bytes, n, flags);
+}
+
+WRAP(ssize_t, recv, int fd, void *buffer, size_t n, int flags)
+{
+    int error = PICK(FAULT_CALL, "recv", EINTR, SHORT, ECONNRESET);
+    if (error == SHORT)
+        n = CUT(n);
+    else if (error)
+        return -1;
+    return __real_recv(fd, buffer, n, flags);
+}
+
 #define WRAP_AT(name, constant, offset_type, ...)                                   \
     WRAP(ssize_t, name, int fd, constant void *bytes, size_t n, offset_type offset) \
     {                                                                               \
@@ -305,6 +333,7 @@ WRAP_PLAIN(fchmod, (int fd, mode_t mode), (fd, mode), EPERM)
 WRAP_PLAIN(fsync, (int fd), (fd), EIO)
 WRAP_PLAIN(fdatasync, (int fd), (fd), EIO)
 WRAP_PLAIN(chdir, (const char *path), (path), ENOENT)
+WRAP_PLAIN(fchdir, (int fd), (fd), EACCES)
 WRAP_PLAIN(dup2, (int from, int to), (from, to), EMFILE)
 WRAP_PLAIN(dup3, (int from, int to, int flags), (from, to, flags), EMFILE)
 WRAP_PLAIN(dup, (int fd), (fd), EMFILE)
@@ -315,7 +344,6 @@ WRAP_PLAIN(eventfd, (unsigned value, int flags), (value, flags), EMFILE)
 WRAP_PLAIN(setrlimit, (__rlimit_resource_t what, const struct rlimit *l), (what, l), EPERM)
 WRAP_PLAIN(setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *l), (what, l), EPERM)
 WRAP_PLAIN(madvise, (void *at, size_t n, int advice), (at, n, advice), EINVAL)
-WRAP_PLAIN(kill, (pid_t pid, int signal), (pid, signal), EPERM)
 
 WRAP(off_t, lseek, int fd, off_t offset, int whence)
 {
@@ -429,11 +457,16 @@ WRAP(pid_t, wait4, pid_t pid, int *status, int options, struct rusage *usage)
     return __real_wait4(pid, status, options, usage);
 }
 
-/* perf_event_open, pidfd_open: those that libc has no name for. */
+/* Those that libc has no name for. A signal to a child of one's own does not fail. */
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-    FAIL("syscall", -1, EACCES, EMFILE, EINVAL, ENOENT, ENOSYS);
+    if (number == SYS_perf_event_open)
+        FAIL("perf_event_open", -1, EACCES, EMFILE, EINVAL, ENOENT, EOPNOTSUPP);
+    else if (number == SYS_pidfd_open)
+        FAIL("pidfd_open", -1, ENOSYS, EMFILE);
+    else if (number != SYS_pidfd_send_signal)
+        FAIL("syscall", -1, ENOSYS, EPERM);
     return __real_syscall(number, a, b, c, d, e, f);
 }

@@ -1,0 +1,125 @@
+/*
+ * A record, with the attr of its event: 144 bytes of attr (fewer: the rest is zero), then records, one behind
+ * the other. Every decoder is tried on each, whatever its type. What layout_sample() decodes must come out
+ * the same after encode_sample() and layout_sample() again.
+ */
+#include "fuzz.h"
+
+#include "record/encode.h"
+#include "record/layout.h"
+
+#include <string.h>
+
+static void use_sample(const struct rk_sample *s)
+{
+    struct rk_read value;
+    fuzz_touch(s->chain, s->chain_n * 8);
+    fuzz_touch(s->raw, s->raw_bytes);
+    fuzz_touch(s->branches, s->branch_n * sizeof *s->branches);
+    if (s->branch_counters)
+        fuzz_touch(s->branch_counters, s->branch_n * 8);
+    if (s->regs_user_abi)
+        fuzz_touch(s->regs_user, (uint64_t)__builtin_popcountll(s->regs_user_mask) * 8);
+    if (s->regs_intr_abi)
+        fuzz_touch(s->regs_intr, (uint64_t)__builtin_popcountll(s->regs_intr_mask) * 8);
+    HOLDS(s->stack_used <= s->stack_bytes);
+    fuzz_touch(s->stack, s->stack_bytes);
+    fuzz_touch(s->aux, s->aux_bytes);
+    for (uint64_t i = 0; i < s->read_n; i++)
+        HOLDS(rk_sample_read(s, i, &value) == 0);
+    HOLDS(rk_sample_read(s, s->read_n, &value) < 0);
+}
+
+static void check_same(const struct rk_sample *a, const struct rk_sample *b)
+{
+    HOLDS(a->present == b->present && a->ip == b->ip && a->time == b->time && a->addr == b->addr &&
+          a->id == b->id && a->stream_id == b->stream_id && a->period == b->period && a->pid == b->pid &&
+          a->tid == b->tid && a->cpu == b->cpu);
+    HOLDS(a->chain_n == b->chain_n && (!a->chain_n || !memcmp(a->chain, b->chain, a->chain_n * 8)));
+    HOLDS(a->raw_bytes == b->raw_bytes && (!a->raw_bytes || !memcmp(a->raw, b->raw, a->raw_bytes)));
+    HOLDS(a->branch_n == b->branch_n && a->branch_hw_index == b->branch_hw_index &&
+          (!a->branch_n || !memcmp(a->branches, b->branches, a->branch_n * sizeof *a->branches)));
+    HOLDS(a->regs_user_abi == b->regs_user_abi && a->regs_intr_abi == b->regs_intr_abi);
+    HOLDS(a->stack_bytes == b->stack_bytes && a->stack_used == b->stack_used &&
+          (!a->stack_bytes || !memcmp(a->stack, b->stack, a->stack_bytes)));
+    HOLDS(a->weight == b->weight && a->data_src == b->data_src && a->transaction == b->transaction &&
+          a->phys_addr == b->phys_addr && a->cgroup == b->cgroup && a->data_page_size == b->data_page_size &&
+          a->code_page_size == b->code_page_size);
+    HOLDS(a->aux_bytes == b->aux_bytes && (!a->aux_bytes || !memcmp(a->aux, b->aux, a->aux_bytes)));
+    HOLDS(a->read_n == b->read_n && a->read_enabled == b->read_enabled && a->read_running == b->read_running);
+}
+
+static void encode_again(const struct layout *layout, const struct rk_record *record,
+                         const struct rk_sample *sample)
+{
+    static _Alignas(8) unsigned char buffer[RECORD_BYTES_MAX];
+    struct rk_sample again = {.size = sizeof again};
+    struct rk_record copy;
+    int n = encode_sample(layout, record->misc, sample, buffer, sizeof buffer);
+    if (n < 0)
+        return;
+    HOLDS(n % 8 == 0);
+    HOLDS(layout_record(layout, (const struct perf_header *)buffer, &copy) == 0);
+    HOLDS(copy.bytes == n && copy.type == RK_RECORD_SAMPLE && copy.misc == record->misc);
+    HOLDS(layout_sample(layout, &copy, &again) == 0);
+    check_same(sample, &again);
+}
+
+/* `header` is a block of its own size. */
+static void use_record(const struct layout *layout, const struct perf_header *header)
+{
+    struct rk_sample sample = {.size = sizeof sample}, read = {.size = sizeof read};
+    struct rk_mapping mapping = {.size = sizeof mapping};
+    struct rk_task task = {.size = sizeof task};
+    struct rk_comm comm = {.size = sizeof comm};
+    struct rk_lost lost = {.size = sizeof lost};
+    struct rk_record record;
+    uint64_t id;
+
+    layout_id(layout, header, &id);
+    fuzz_touch_text(rk_record_name(header->type));
+    if (layout_record(layout, header, &record) < 0)
+        HOLDS(record.present == 0);
+    HOLDS(record.data == (const unsigned char *)header && record.bytes == header->size);
+    if (layout_sample(layout, &record, &sample) == 0) {
+        use_sample(&sample);
+        encode_again(layout, &record, &sample);
+    }
+    if (layout_read(layout, &record, &read) == 0)
+        use_sample(&read);
+    if (rk_record_mapping(&record, &mapping) == 0) {
+        fuzz_touch_text(mapping.path);
+        fuzz_touch(mapping.build_id, mapping.build_id_bytes);
+    }
+    if (rk_record_comm(&record, &comm) == 0)
+        fuzz_touch_text(comm.name);
+    rk_record_task(&record, &task);
+    rk_record_lost(&record, &lost);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct perf_attr attr = {0};
+    struct layout layout;
+    size_t n = size < sizeof attr ? size : sizeof attr;
+
+    if (n)
+        memcpy(&attr, data, n);
+    if (layout_init(&layout, &attr) < 0)
+        return 0;
+    for (size_t at = n; size - at >= sizeof(struct perf_header);) {
+        struct perf_header header;
+        memcpy(&header, data + at, sizeof header);
+        header.size &= 0xfff8u; /* ring and reader let no other through */
+        if (header.size < sizeof header || header.size > size - at)
+            break;
+        unsigned char *record = malloc(header.size);
+        HOLDS(record);
+        memcpy(record, data + at, header.size);
+        memcpy(record, &header, sizeof header);
+        use_record(&layout, (const struct perf_header *)record);
+        free(record);
+        at += header.size;
+    }
+    return 0;
+}
