@@ -12,6 +12,7 @@
 #include "base/vector.h"
 
 #include <reckon/event.h>
+#include <stdbool.h>
 
 #define EVENTS_MAX 4096 /* in one text */
 

@@ -1,0 +1,35 @@
+#include "event/event.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+
+struct rk_events *rk_events_free(struct rk_events *events)
+{
+    if (!events)
+        return NULL;
+    vector_free(&events->list);
+    arena_free(&events->arena);
+    free(events->canonical);
+    free(events);
+    return NULL;
+}
+
+size_t rk_events_count(const struct rk_events *events)
+{
+    return events ? events->list.n : 0;
+}
+
+int rk_events_get(const struct rk_events *events, size_t index, struct rk_event *ret)
+{
+    if (!events || !ret)
+        return -EINVAL;
+    if (index >= events->list.n)
+        return -ERANGE;
+    return result_give(ret, &events->list.items[index], sizeof events->list.items[index]);
+}
+
+const char *rk_events_print(const struct rk_events *events)
+{
+    return events ? events->canonical : "";
+}

@@ -1,0 +1,259 @@
+/*
+ * Two kinds of table. `spellings` lists the hardware and software events, sorted for a binary search. A cache
+ * event is a cache, an operation and a result, each with its own spellings, joined by '-':
+ *
+ *     L1-dcache-load-misses     cache, operation, result, as perf writes it
+ *     L1-dcache-loads           the result is "access" where none is said
+ *     LL_READ_MISS              the same three, as Alumet writes them
+ *     dTLB                      the operation is "load" where none is said
+ *
+ * config is cache | operation << 8 | result << 16. The ABI's own names have a prefix: PERF_COUNT_HW_…,
+ * PERF_COUNT_SW_…, PERF_COUNT_HW_CACHE_….
+ */
+#include "event/names.h"
+
+#include "base/abi.h"
+
+#include <string.h>
+
+#define N(array) (sizeof(array) / sizeof *(array))
+
+/* By config. These are the canonical ones: what printing gives. */
+static const char *const hardware[] = {
+    [HW_CYCLES] = "cycles",
+    [HW_INSTRUCTIONS] = "instructions",
+    [HW_CACHE_REFERENCES] = "cache-references",
+    [HW_CACHE_MISSES] = "cache-misses",
+    [HW_BRANCHES] = "branches",
+    [HW_BRANCH_MISSES] = "branch-misses",
+    [HW_BUS_CYCLES] = "bus-cycles",
+    [HW_STALLED_FRONTEND] = "stalled-cycles-frontend",
+    [HW_STALLED_BACKEND] = "stalled-cycles-backend",
+    [HW_REF_CYCLES] = "ref-cycles",
+};
+
+static const char *const software[] = {
+    [SW_CPU_CLOCK] = "cpu-clock",
+    [SW_TASK_CLOCK] = "task-clock",
+    [SW_PAGE_FAULTS] = "page-faults",
+    [SW_CONTEXT_SWITCHES] = "context-switches",
+    [SW_CPU_MIGRATIONS] = "cpu-migrations",
+    [SW_PAGE_FAULTS_MIN] = "minor-faults",
+    [SW_PAGE_FAULTS_MAJ] = "major-faults",
+    [SW_ALIGNMENT_FAULTS] = "alignment-faults",
+    [SW_EMULATION_FAULTS] = "emulation-faults",
+    [SW_DUMMY] = "dummy",
+    [SW_BPF_OUTPUT] = "bpf-output",
+    [SW_CGROUP_SWITCHES] = "cgroup-switches",
+};
+
+#define CACHE(name)                                                                   \
+    {                                                                                 \
+        {name "-loads", name "-load-misses"}, {name "-stores", name "-store-misses"}, \
+        {                                                                             \
+            name "-prefetches", name "-prefetch-misses"                               \
+        }                                                                             \
+    }
+static const char *const caches[7][3][2] = {
+    CACHE("L1-dcache"), CACHE("L1-icache"), CACHE("LLC"),  CACHE("dTLB"),
+    CACHE("iTLB"),      CACHE("branch"),    CACHE("node"),
+};
+#undef CACHE
+
+/* Sorted. */
+static const struct spelling {
+    const char *folded;
+    uint8_t type, config;
+} spellings[] = {
+    {"alignment-faults", PERF_SOFTWARE, SW_ALIGNMENT_FAULTS},
+    {"bpf-output", PERF_SOFTWARE, SW_BPF_OUTPUT},
+    {"branch-instructions", PERF_HARDWARE, HW_BRANCHES},
+    {"branch-misses", PERF_HARDWARE, HW_BRANCH_MISSES},
+    {"branches", PERF_HARDWARE, HW_BRANCHES},
+    {"bus-cycles", PERF_HARDWARE, HW_BUS_CYCLES},
+    {"cache-misses", PERF_HARDWARE, HW_CACHE_MISSES},
+    {"cache-references", PERF_HARDWARE, HW_CACHE_REFERENCES},
+    {"cgroup-switches", PERF_SOFTWARE, SW_CGROUP_SWITCHES},
+    {"context-switches", PERF_SOFTWARE, SW_CONTEXT_SWITCHES},
+    {"cpu-clock", PERF_SOFTWARE, SW_CPU_CLOCK},
+    {"cpu-cycles", PERF_HARDWARE, HW_CYCLES},
+    {"cpu-migrations", PERF_SOFTWARE, SW_CPU_MIGRATIONS},
+    {"cs", PERF_SOFTWARE, SW_CONTEXT_SWITCHES},
+    {"cycles", PERF_HARDWARE, HW_CYCLES},
+    {"dummy", PERF_SOFTWARE, SW_DUMMY},
+    {"emulation-faults", PERF_SOFTWARE, SW_EMULATION_FAULTS},
+    {"faults", PERF_SOFTWARE, SW_PAGE_FAULTS},
+    {"idle-cycles-backend", PERF_HARDWARE, HW_STALLED_BACKEND},
+    {"idle-cycles-frontend", PERF_HARDWARE, HW_STALLED_FRONTEND},
+    {"instructions", PERF_HARDWARE, HW_INSTRUCTIONS},
+    {"major-faults", PERF_SOFTWARE, SW_PAGE_FAULTS_MAJ},
+    {"migrations", PERF_SOFTWARE, SW_CPU_MIGRATIONS},
+    {"minor-faults", PERF_SOFTWARE, SW_PAGE_FAULTS_MIN},
+    {"page-faults", PERF_SOFTWARE, SW_PAGE_FAULTS},
+    {"page-faults-maj", PERF_SOFTWARE, SW_PAGE_FAULTS_MAJ},
+    {"page-faults-min", PERF_SOFTWARE, SW_PAGE_FAULTS_MIN},
+    {"ref-cpu-cycles", PERF_HARDWARE, HW_REF_CYCLES},
+    {"ref-cycles", PERF_HARDWARE, HW_REF_CYCLES},
+    {"stalled-cycles-backend", PERF_HARDWARE, HW_STALLED_BACKEND},
+    {"stalled-cycles-frontend", PERF_HARDWARE, HW_STALLED_FRONTEND},
+    {"task-clock", PERF_SOFTWARE, SW_TASK_CLOCK},
+};
+
+/* A word of a cache event's name, and its number. */
+struct word {
+    const char *folded;
+    uint8_t number;
+};
+static const struct word cache_words[] = {
+    {"l1-dcache", 0},
+    {"l1-data", 0},
+    {"l1-d", 0},
+    {"l1d", 0},
+    {"l1-icache", 1},
+    {"l1-i", 1},
+    {"l1i", 1},
+    {"llc", 2},
+    {"l1-instruction", 1},
+    {"ll", 2},
+    {"l2", 2},
+    {"dtlb", 3},
+    {"d-tlb", 3},
+    {"data-tlb", 3},
+    {"itlb", 4},
+    {"i-tlb", 4},
+    {"bpu", 5},
+    {"branches", 5},
+    {"instruction-tlb", 4},
+    {"branch", 5},
+    {"btb", 5},
+    {"bpc", 5},
+    {"node", 6},
+};
+static const struct word operation_words[] = {
+    {"loads", 0}, {"load", 0},       {"read", 0},     {"stores", 1},           {"store", 1},
+    {"write", 1}, {"prefetches", 2}, {"prefetch", 2}, {"speculative-read", 2}, {"speculative-load", 2},
+};
+static const struct word result_words[] = {
+    {"access", 0}, {"refs", 0}, {"reference", 0}, {"ops", 0}, {"misses", 1}, {"miss", 1},
+};
+
+bool name_fold(char to[static NAME_MAX_FOLDED], const char *text, size_t n)
+{
+    if (n >= NAME_MAX_FOLDED)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        char c = text[i];
+        to[i] = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    to[n] = '\0';
+    return true;
+}
+
+static const struct spelling *find_spelling(const char *folded)
+{
+    size_t low = 0, high = N(spellings);
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(folded, spellings[middle].folded);
+        if (order == 0)
+            return &spellings[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* A word that ends at a '-' or at the end of the text. *at moves behind it and the '-'. */
+static int take_word(const char **at, const struct word *words, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(words[i].folded);
+        if (strncmp(*at, words[i].folded, length) != 0 || ((*at)[length] != '-' && (*at)[length] != '\0'))
+            continue;
+        *at += length + ((*at)[length] == '-');
+        return words[i].number;
+    }
+    return -1;
+}
+
+static bool find_cache(const char *folded, uint64_t *ret_config)
+{
+    const char *at = folded;
+    int operation = -1, result = -1, cache = take_word(&at, cache_words, N(cache_words));
+
+    if (cache < 0)
+        return false;
+    while (*at) { /* operation and result, in either order, each at most once */
+        int got = operation < 0 ? take_word(&at, operation_words, N(operation_words)) : -1;
+        if (got >= 0) {
+            operation = got;
+            continue;
+        }
+        got = result < 0 ? take_word(&at, result_words, N(result_words)) : -1;
+        if (got < 0)
+            return false;
+        result = got;
+    }
+    if (at[-1] == '-')
+        return false;
+    *ret_config = (uint64_t)cache | (uint64_t)(operation < 0 ? 0 : operation) << 8 |
+                  (uint64_t)(result < 0 ? 0 : result) << 16;
+    return true;
+}
+
+/* Behind the prefix, or NULL where the text doesn't begin with it. */
+static const char *behind(const char *text, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return strncmp(text, prefix, n) == 0 ? text + n : NULL;
+}
+
+bool name_find(const char *folded, uint32_t *ret_type, uint64_t *ret_config)
+{
+    const char *of_hardware = behind(folded, "perf-count-hw-"),
+               *of_software = behind(folded, "perf-count-sw-");
+    const char *of_cache = of_hardware ? behind(of_hardware, "cache-") : NULL;
+    const char *name = of_hardware ? of_hardware : of_software ? of_software : folded;
+    const struct spelling *found = find_spelling(name);
+
+    if (found && !(of_hardware && found->type != PERF_HARDWARE) &&
+        !(of_software && found->type != PERF_SOFTWARE)) {
+        *ret_type = found->type;
+        *ret_config = found->config;
+        return true;
+    }
+    if (name != folded && !of_cache)
+        return false;
+    if (!find_cache(of_cache ? of_cache : folded, ret_config))
+        return false;
+    *ret_type = PERF_HW_CACHE;
+    return true;
+}
+
+const char *name_of(uint32_t type, uint64_t config)
+{
+    if (type == PERF_HARDWARE && config < N(hardware))
+        return hardware[config];
+    if (type == PERF_SOFTWARE && config < N(software))
+        return software[config];
+    uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
+    if (type == PERF_HW_CACHE && cache < 7 && operation < 3 && result < 2)
+        return caches[cache][operation][result];
+    return NULL;
+}
+
+const char *name_unit(uint32_t type, uint64_t config)
+{
+    return type == PERF_SOFTWARE && (config == SW_CPU_CLOCK || config == SW_TASK_CLOCK) ? "ns" : "";
+}
+
+const char *name_at(size_t index)
+{
+    if (index < N(spellings))
+        return spellings[index].folded;
+    index -= N(spellings);
+    return index < 42 ? caches[index / 6][index / 2 % 3][index % 2] : NULL;
+}

@@ -1,0 +1,31 @@
+/*
+ * The built-in names: generic hardware, software and cache events, in every spelling in use.
+ *
+ * Spellings are compared folded: lower case, '_' as '-'. That makes one of CPU_CYCLES and cpu-cycles, and no
+ * two events the same.
+ */
+#ifndef EVENT_NAMES_H
+#define EVENT_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define NAME_MAX_FOLDED 64 /* no built-in name is as long */
+
+/* Folds n bytes into `to`, with a NUL; false where they don't fit. */
+bool name_fold(char to[static NAME_MAX_FOLDED], const char *text, size_t n);
+
+/* The event of a folded name: true, attr.type and attr.config. */
+bool name_find(const char *folded, uint32_t *ret_type, uint64_t *ret_config);
+
+/* The canonical name of a built-in event, or NULL. */
+const char *name_of(uint32_t type, uint64_t config);
+
+/* "ns" for the clocks, else "". */
+const char *name_unit(uint32_t type, uint64_t config);
+
+/* Every name worth proposing: the index-th, or NULL behind the last. */
+const char *name_at(size_t index);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * Distance: insertions, deletions, changes and swaps of neighbours (optimal string alignment), three rows of a
+ * table at most 64 wide, so that nothing is allocated and a long text costs nothing. A name that begins with the
+ * text is near whatever its length: "instr" means instructions.
+ */
+#include "event/nearest.h"
+
+#include "event/names.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(NEAREST_MAX <= NAME_MAX_FOLDED, "folding fits");
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+static unsigned distance(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    unsigned rows[3][NEAREST_MAX + 1];
+    unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+
+    for (size_t j = 0; j <= n_b; j++)
+        last[j] = (unsigned)j;
+    for (size_t i = 1; i <= n_a; i++) {
+        now[0] = (unsigned)i;
+        for (size_t j = 1; j <= n_b; j++) {
+            unsigned change = last[j - 1] + (a[i - 1] != b[j - 1]);
+            now[j] = least(change, least(last[j], now[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = least(now[j], before[j - 2] + 1);
+        }
+        unsigned *free_row = before;
+        before = last;
+        last = now;
+        now = free_row;
+    }
+    return last[n_b];
+}
+
+void nearest_start(struct nearest *nearest, const char *text, size_t n)
+{
+    *nearest = (struct nearest){0};
+    if (n < NEAREST_MAX && name_fold(nearest->wanted, text, n))
+        nearest->length = n;
+}
+
+void nearest_offer(struct nearest *nearest, const char *name)
+{
+    char folded[NAME_MAX_FOLDED];
+    size_t n = strlen(name), allowed = nearest->length / 3, at = nearest->n;
+    unsigned far;
+
+    if (nearest->length == 0 || n >= NEAREST_MAX || !name_fold(folded, name, n))
+        return;
+    if (nearest->length >= 3 && strncmp(folded, nearest->wanted, nearest->length) == 0) {
+        far = 1;
+    } else {
+        size_t apart = n > nearest->length ? n - nearest->length : nearest->length - n;
+        if (apart > allowed)
+            return;
+        far = distance(nearest->wanted, nearest->length, folded, n);
+        if (far > allowed)
+            return;
+    }
+    while (at > 0 && nearest->best[at - 1].distance > far)
+        at--;
+    if (at >= 3)
+        return;
+    if (nearest->n < 3)
+        nearest->n++;
+    memmove(&nearest->best[at + 1], &nearest->best[at], (nearest->n - 1 - at) * sizeof *nearest->best);
+    nearest->best[at].name = name;
+    nearest->best[at].distance = far;
+}
+
+char *nearest_remedy(const struct nearest *nearest, char *buffer, size_t size)
+{
+    static const char list[] = "`reckon list` shows what there is";
+    const char *a = nearest->best[0].name, *b = nearest->best[1].name, *c = nearest->best[2].name;
+
+    if (nearest->n == 3)
+        snprintf(buffer, size, "did you mean %s, %s or %s? %s", a, b, c, list);
+    else if (nearest->n == 2)
+        snprintf(buffer, size, "did you mean %s or %s? %s", a, b, list);
+    else if (nearest->n == 1)
+        snprintf(buffer, size, "did you mean %s? %s", a, list);
+    else
+        snprintf(buffer, size, "%s", list);
+    return buffer;
+}
