@@ -234,21 +234,22 @@ WRAP(ssize_t, readlink, const char *path, char *buffer, size_t n)
     return __real_readlink(path, buffer, n);
 }
 
-/* perf_event_open's descriptors want a whole read: ENOSPC else. They are anonymous inodes, others are not. */
-static bool is_counter(int fd)
+/* Counters want a read of all their words (else ENOSPC), files of /proc/sys give a later read nothing: there a
+ * short read can't come from the kernel. */
+static bool only_whole(int fd)
 {
     char path[64], to[64] = "";
     int saved = errno;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     ssize_t n = __real_readlink(path, to, sizeof to - 1);
     errno = saved;
-    return n > 0 && strstr(to, "[perf_event]");
+    return n > 0 && (strstr(to, "[perf_event]") || !strncmp(to, "/proc/sys/", 10));
 }
 
 WRAP(ssize_t, read, int fd, void *buffer, size_t n)
 {
     int error = PICK(FAULT_CALL, "read", EINTR, SHORT, EIO);
-    if (error == SHORT && !is_counter(fd))
+    if (error == SHORT && !only_whole(fd))
         n = CUT(n);
     else if (error > 0)
         return -1;

@@ -1,0 +1,56 @@
+/* Every question to the machine, and event names: read once, remembered, and no answer made up. */
+#include "fault.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int scenario(uint64_t *digest)
+{
+    struct rk_host *host = NULL;
+    struct rk_events *events = NULL;
+    const int32_t *cpus = NULL;
+    size_t n = 0;
+    int rc = 0;
+
+    NEW(host, rk_host_open(NULL, &host, e));
+    for (uint32_t limit = RK_LIMIT_PARANOID; limit <= RK_LIMIT_MEMLOCK; limit++) {
+        int64_t value = 0;
+        rc = rk_host_limit(host, limit, &value);
+        if (rc < 0 && rc != -ENOENT)
+            goto end;
+        *digest = fault_fold(*digest, &value, sizeof value);
+    }
+    HOT(rk_host_cpus(host, &cpus, &n));
+    EXPECT(n > 0);
+    *digest = fault_fold(*digest, cpus, n * sizeof *cpus);
+    HOT(rk_host_pmu_count(host));
+    for (int i = 0, pmus = rc; i < pmus; i++) {
+        struct rk_pmu pmu = {.size = sizeof pmu};
+        HOT(rk_host_pmu(host, (size_t)i, &pmu));
+        *digest = fault_fold(*digest, pmu.name, strlen(pmu.name));
+        *digest = fault_fold(*digest, &pmu.type, sizeof pmu.type);
+    }
+    for (uint32_t fact = RK_FACT_CORE_PMU; fact <= RK_FACT_KERNEL_SYMBOLS; fact++) {
+        int answer = rk_host_fact(host, fact);
+        if (answer < 0) { /* can't be told, and stays so */
+            EXPECT(rk_host_fact(host, fact) <= 1);
+            rc = answer;
+            goto end;
+        }
+        *digest = fault_fold(*digest, &answer, sizeof answer);
+    }
+    EXPECT(rk_host_kernel(host) != NULL);
+    NEW(events, rk_events_parse(host, "cycles:u,{page-faults,L1-dcache-load-misses}:k,r1a8", &events, e));
+    const char *text = rk_events_print(events);
+    *digest = fault_fold(*digest, text, strlen(text));
+end:
+    EXPECT(rk_events_free(events) == NULL);
+    EXPECT(rk_host_close(host) == NULL);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    return fault_main(&(struct fault_scenario){.name = "host", .run = scenario}, argc, argv);
+}
