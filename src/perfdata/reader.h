@@ -1,5 +1,6 @@
 /*
- * A perf.data file or pipe, read: its events, what it says of itself, and its records one by one, as they stand there.
+ * A perf.data file or pipe, read: its events, what it says of itself, and its records one by one, as they
+ * stand there.
  *
  *     struct perfdata_reader *r;
  *     perfdata_reader_open("perf.data", &r, &e);
@@ -9,8 +10,8 @@
  *         …
  *     perfdata_reader_close(r);
  *
- * Memory is bounded whatever the file says: records are read through one window; counts and sizes are held against
- * the file's size before they are believed.
+ * Memory is bounded whatever the file says: records are read through one window; counts and sizes are held
+ * against the file's size before they are believed.
  */
 #ifndef PERFDATA_READER_H
 #define PERFDATA_READER_H
@@ -23,8 +24,9 @@
 
 struct perfdata_reader;
 
-/* Opens "perf.data", or "-": standard input. A pipe is read up to its first record that is not about events and
- * features, so that these are known. -errno and *e: not there, not a perf.data, of the other byte order, … */
+/* Opens "perf.data", or "-": standard input. A pipe is read up to its first record that is not about events
+ * and features, so that these are known. -errno and *e: not there, not a perf.data, of the other byte
+ * order, … */
 int perfdata_reader_open(const char *path, struct perfdata_reader **ret, struct rk_error *e);
 
 /* The same from a descriptor, at its beginning, which the reader does not close. `name` is for messages. */
@@ -32,7 +34,8 @@ int perfdata_reader_open_fd(int fd, const char *name, struct perfdata_reader **r
 
 struct perfdata_reader *perfdata_reader_close(struct perfdata_reader *reader);
 
-/* Events, in the file's order. Pointers live as long as the reader. In a pipe more may come with next(), at the end. */
+/* Events, in the file's order. Pointers live as long as the reader. In a pipe more may come with next(), at
+ * the end. */
 struct perfdata_event {
     struct perf_attr attr; /* a shorter one of the file filled up with zeros, an unknown tail cut */
     const char *name; /* as recorded, else made from type and config: "cpu-clock", "r1a8", "pmu-8/0x3c" */
@@ -42,12 +45,15 @@ struct perfdata_event {
 size_t perfdata_reader_events(const struct perfdata_reader *reader);
 const struct perfdata_event *perfdata_reader_event(const struct perfdata_reader *reader, size_t index);
 
+/* The event that an id belongs to, or UINT32_MAX (RK_NO_EVENT). */
+uint32_t perfdata_reader_find(const struct perfdata_reader *reader, uint64_t id);
+
 /* What the file says of itself; texts are "" where it does not. In a pipe more may come with next(). */
 struct perfdata_info {
     const char *host, *kernel, *architecture, *tool;
     const char *command; /* words joined by a blank */
-    const char *
-        ledger; /* lines "key value" behind PERFDATA_LEDGER_1, which is cut; "": not reckon's, or not finished */
+    /* reckon's lines "key value", behind PERFDATA_LEDGER_1; "": not reckon's, or not finished */
+    const char *ledger;
     uint32_t cpus_online, cpus_available; /* 0: unknown */
     uint64_t first_time, last_time;       /* of samples; both 0: unknown */
     bool pipe;
@@ -65,19 +71,20 @@ struct perfdata_build_id {
 size_t perfdata_reader_build_ids(const struct perfdata_reader *reader, const struct perfdata_build_id **ret);
 
 /*
- * Hot. 1 and the next record, 8-byte aligned, with its offset in the file (in a pipe: in the stream); valid until the
- * next call. 0: the end, or the last whole record of a file that was cut. -EBADMSG: a size that makes no sense;
- * -EOPNOTSUPP: compressed records; -errno of read(2). After an error the same comes again; explain() tells why.
+ * Hot. 1 and the next record, 8-byte aligned, with its offset in the file (in a pipe: in the stream); valid
+ * until the next call. 0: the end, or the last whole record of a file that was cut. -EBADMSG: a size that
+ * makes no sense; -EOPNOTSUPP: compressed records; -errno of read(2). After an error the same comes again;
+ * explain() tells why.
  *
- * Records about events and features (HEADER_ATTR, HEADER_EVENT_TYPE, TRACING_DATA, HEADER_BUILD_ID, EVENT_UPDATE,
- * HEADER_FEATURE) are taken in and not returned; all others are, the tool's own (FINISHED_ROUND …) among them.
- * The payloads of AUXTRACE are skipped.
+ * Records about events and features (HEADER_ATTR, HEADER_EVENT_TYPE, TRACING_DATA, HEADER_BUILD_ID,
+ * EVENT_UPDATE, HEADER_FEATURE) are taken in and not returned; all others are, the tool's own
+ * (FINISHED_ROUND …) among them. The payloads of AUXTRACE are skipped.
  */
 int perfdata_reader_next(struct perfdata_reader *reader, const struct perf_header **ret,
                          uint64_t *ret_offset);
 
-/* The file ends before its header says, or was never finished, or ends inside a record. In part known at open,
- * for certain at the end. */
+/* The file ends before its header says, or was never finished, or ends inside a record. In part known at
+ * open, for certain at the end. */
 bool perfdata_reader_cut(const struct perfdata_reader *reader);
 
 /* The data's bytes, and those read so far, for progress. 0: not known (a pipe). */

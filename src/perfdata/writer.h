@@ -1,6 +1,7 @@
 /*
- * A perf.data file, written so that what a kill leaves is readable up to the last flush: whole records are appended,
- * then the header's data.size is rewritten, in that order. The sections behind the data come with finish().
+ * A perf.data file, written so that what a kill leaves is readable up to the last flush: whole records are
+ * appended, then the header's data.size is rewritten, in that order. The sections behind the data come with
+ * finish().
  *
  *     perfdata_writer_open(fd, events, n, &w, &e);           // header, ids, attrs
  *     perfdata_writer_append(w, records, bytes);             // any number of whole records, buffered
@@ -10,8 +11,9 @@
  *     perfdata_writer_finish(w, &e);
  *     perfdata_writer_close(w);
  *
- * The descriptor stays the caller's: a new, empty, seekable file. Nothing is synced to disk. After a failed write
- * (-ENOSPC …) the same error comes back from each later call, and the file is readable up to the last flush.
+ * The descriptor stays the caller's: a new, empty, seekable file. Nothing is synced to disk. After a failed
+ * write (-ENOSPC …) the same error comes back from each later call, and the file is readable up to the last
+ * flush.
  */
 #ifndef PERFDATA_WRITER_H
 #define PERFDATA_WRITER_H
@@ -22,8 +24,8 @@
 
 struct perfdata_writer;
 
-/* Copied, ids and name too. Attrs are written with as many bytes as the longest needs, at least 128 (perf 6.1 reads
- * no longer ones), zero tails cut. */
+/* Copied, ids and name too. Attrs are written with as many bytes as the longest needs, at least 128 (perf
+ * 6.1 reads no longer ones), zero tails cut. */
 struct perfdata_writer_event {
     const struct perf_attr *attr;
     const uint64_t *ids;
@@ -44,8 +46,8 @@ int perfdata_writer_flush(struct perfdata_writer *writer);
 /* Bytes that the file has, or would have after a flush. */
 uint64_t perfdata_writer_bytes(const struct perfdata_writer *writer);
 
-/* Features, kept until finish(); EVENT_DESC is written by itself. A bit that is given twice has the later value,
- * build-ids and ledger lines add up. 0, -ENOMEM, -EINVAL. */
+/* Features, kept until finish(); EVENT_DESC is written by itself. A bit that is given twice has the later
+ * value, build-ids and ledger lines add up. 0, -ENOMEM, -EINVAL. */
 int perfdata_writer_text(struct perfdata_writer *writer, unsigned bit, const char *text);
 int perfdata_writer_list(struct perfdata_writer *writer, unsigned bit, const char *const *texts, size_t n);
 int perfdata_writer_cpus(struct perfdata_writer *writer, uint32_t available, uint32_t online);

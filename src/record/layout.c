@@ -83,15 +83,21 @@ int layout_init(struct layout *layout, const struct perf_attr *attr)
     return 0;
 }
 
-/* Where the words of a record's identity lie: their base, and the places from it. NULL: it has none, or is too
- * short, which *ret_short tells. Places of a trailer count backward. */
+/* Whether the kernel gives such records an identity: it does to all of its own. */
+static bool has_identity(uint32_t type)
+{
+    return type > 0 && type < RECORD_TYPE_USER;
+}
+
+/* Where the words of a record's identity lie: their base, and the places from it. NULL: it has none, or is
+ * too short, which *ret_short tells. Places of a trailer count backward. */
 static const unsigned char *identity_base(const struct layout *layout, uint32_t type, size_t bytes,
                                           const unsigned char *data, bool *ret_short)
 {
     struct cursor c = cursor_of(data, bytes);
 
     *ret_short = false;
-    if (!layout || type >= RECORD_TYPE_USER || type == 0)
+    if (!layout || !has_identity(type))
         return NULL;
     const unsigned char *whole =
         cursor_bytes(&c, type == RK_RECORD_SAMPLE ? layout->head_bytes
@@ -159,16 +165,18 @@ int layout_record(const struct layout *layout, const struct perf_header *header,
 
 int layout_id(const struct layout *any, const struct perf_header *header, uint64_t *ret)
 {
-    bool sample = header->type == RK_RECORD_SAMPLE, cut;
-    const unsigned char *base =
-        identity_base(any, header->type, header->size, (const unsigned char *)header, &cut);
-
-    if (!base)
-        return cut ? -EBADMSG : -ENOENT;
+    struct cursor c = cursor_of(header, header->size);
+    bool sample = header->type == RK_RECORD_SAMPLE;
     uint8_t place = sample ? any->sample.id : any->trailer.id;
-    if (!place)
+
+    if (!place || !has_identity(header->type))
         return -ENOENT;
-    *ret = load_u64(sample ? base + place : base - place);
+    /* The record may be of an event with fewer other fields: no more than the id is asked for. That is as many
+     * bytes either way, a word behind its place or a header before it. */
+    const unsigned char *at = cursor_bytes(&c, place + sizeof *ret);
+    if (!at)
+        return -EBADMSG;
+    *ret = load_u64(sample ? at + place : at + header->size - place);
     return 0;
 }
 

@@ -46,11 +46,11 @@ struct layout {
 int layout_init(struct layout *layout, const struct perf_attr *attr);
 
 /*
- * Fills a record from its bytes: type, misc, bytes, data, and from head or trailer present, pid, tid, time, cpu, id
- * (present says RK_SAMPLE_IDENTIFIER or RK_SAMPLE_ID for the latter, as the layout has it). event becomes
- * RK_NO_EVENT, offset 0: the caller sets them. `header` has header->size readable bytes, 8-byte aligned.
- * 0, or -EBADMSG where the record is too short for its head or trailer (then nothing is present, the rest is
- * filled). layout NULL, or a record of RECORD_TYPE_USER or above: nothing is present.
+ * Fills a record from its bytes: type, misc, bytes, data, and from head or trailer present, pid, tid, time,
+ * cpu, id (present says RK_SAMPLE_IDENTIFIER or RK_SAMPLE_ID for the latter, as the layout has it). event
+ * becomes RK_NO_EVENT, offset 0: the caller sets them. `header` has header->size readable bytes, 8-byte
+ * aligned. 0, or -EBADMSG where the record is too short for its head or trailer (then nothing is present,
+ * the rest is filled). layout NULL, or a record of RECORD_TYPE_USER or above: nothing is present.
  */
 int layout_record(const struct layout *layout, const struct perf_header *header, struct rk_record *ret);
 
@@ -65,11 +65,13 @@ int layout_identity(const struct layout *layout, struct rk_record *record);
 int layout_id(const struct layout *any, const struct perf_header *header, uint64_t *ret);
 bool layout_same_id(const struct layout *a, const struct layout *b);
 
-/* Decodes a SAMPLE. ret->size is the caller's; fields beyond it are left out. 0, -EINVAL where it is no sample,
- * -EBADMSG where its bytes don't hold what the layout says. Bytes behind the last known field pass. */
+/* Decodes a SAMPLE. ret->size is the caller's; fields beyond it are left out. 0, -EINVAL where it is no
+ * sample, -EBADMSG where its bytes don't hold what the layout says. Bytes behind the last known field pass.
+ * */
 int layout_sample(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret);
 
-/* Decodes a READ record: fills pid, tid and read_…, present RK_SAMPLE_READ | RK_SAMPLE_TID; errors as above. */
+/* Decodes a READ record: fills pid, tid and read_…, present RK_SAMPLE_READ | RK_SAMPLE_TID; errors as
+ * above. */
 int layout_read(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret);
 
 /* Words of a read of n counters, as rk_sample.read_words has them. */

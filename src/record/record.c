@@ -1,6 +1,6 @@
 /*
- * The records that are not samples: names of types, and the few that naming and loss need. The kernel's struct
- * stands above each decoder; the trailer behind it is layout.c's.
+ * The records that are not samples: names of types, and the few that naming and loss need. The kernel's
+ * struct stands above each decoder; the trailer behind it is layout.c's.
  */
 #include "base/cursor.h"
 #include "base/error.h"

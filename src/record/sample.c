@@ -1,10 +1,11 @@
 /*
- * A SAMPLE's fields, in the order of the kernel's perf_output_sample(), each with its "since". The head's words
- * are covered by one check of bounds; what follows is walked by the cursor, and c.bad is asked once at the end.
+ * A SAMPLE's fields, in the order of the kernel's perf_output_sample(), each with its "since". The head's
+ * words are covered by one check of bounds; what follows is walked by the cursor, and c.bad is asked once
+ * at the end.
  *
- * One place is ambiguous: a branch stack of which the kernel took nothing is written as nr = 0 alone, or as nr = 0
- * and hw_idx, depending on the PMU's driver and the kernel's age. The record's size decides: its fields fill it
- * exactly in only one of the two readings.
+ * One place is ambiguous: a branch stack of which the kernel took nothing is written as nr = 0 alone, or as
+ * nr = 0 and hw_idx, depending on the PMU's driver and the kernel's age. The record's size decides: its
+ * fields fill it exactly in only one of the two readings.
  */
 #include "record/layout.h"
 

@@ -8,10 +8,11 @@
  *         use(record);
  *     ring_release(ring);
  *
- * head (the kernel's) and tail (ours) run freely through 64 bits; only their low bits are places in the data.
- * A record that runs over the data's end is put together in the ring's own 64 KiB buffer (header.size is 16 bits:
- * none is longer). What lies between tail and head is never more than the ring, so that at most one record of
- * a batch (of what is not yet released) wraps: one buffer keeps every view of the batch valid.
+ * head (the kernel's) and tail (ours) run freely through 64 bits; only their low bits are places in the
+ * data. A record that runs over the data's end is put together in the ring's own 64 KiB buffer (header.size
+ * is 16 bits: none is longer). What lies between tail and head is never more than the ring, so that at most
+ * one record of a batch (of what is not yet released) wraps: one buffer keeps every view of the batch
+ * valid.
  *
  * Not for rings that are written backward. One thread at a time.
  */
@@ -43,8 +44,9 @@ int ring_init(struct ring *ring, struct perf_page *page, size_t bytes);
 int ring_map(int fd, size_t bytes, struct ring **ret);
 struct ring *ring_unmap(struct ring *ring);
 
-/* Hot. 1 and a record, 8-byte aligned, valid until ring_release(); 0: no more; -EBADMSG: the size in the next header
- * is 0, not a multiple of 8 or leads beyond head: all that waits is given up (counted in `skipped`). */
+/* Hot. 1 and a record, 8-byte aligned, valid until ring_release(); 0: no more; -EBADMSG: the size in the
+ * next header is 0, not a multiple of 8 or leads beyond head: all that waits is given up (counted in
+ * `skipped`). */
 int ring_next(struct ring *ring, const struct perf_header **ret);
 
 /* Bytes that went through the ring before the next record: of the last one, ring_offset() - record->size. */
@@ -53,8 +55,9 @@ static inline uint64_t ring_offset(const struct ring *ring)
     return ring->position;
 }
 
-/* Hot. The same bytes in bulk, unchecked: 1 and the next run of contiguous bytes, as if read by ring_next(); 0: no more.
- * A batch is at most two runs; a record may lie across them, never across batches: head is at a record's end. */
+/* Hot. The same bytes in bulk: 1 and the next run of contiguous bytes, as if read by ring_next(); 0: no more;
+ * -EBADMSG: a head that can't be. The records in a run are not looked at. One may lie across two runs, none
+ * across two batches: head is always at a record's end. Until released, all runs together fit the ring. */
 int ring_span(struct ring *ring, const unsigned char **ret, size_t *ret_n);
 
 /* Hot. Bytes that wait, without reading them: of those that the kernel has written by now. */

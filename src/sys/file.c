@@ -33,12 +33,34 @@ int sys_open_at(int root, const char *path, int flags, unsigned mode)
     }
 }
 
+int sys_open(const char *path, int flags, unsigned mode)
+{
+    for (;;) {
+        int fd = open(path, flags | O_CLOEXEC, mode);
+        if (fd >= 0)
+            return fd;
+        if (errno != EINTR)
+            return -errno;
+    }
+}
+
 void sys_close(int fd)
 {
     int saved = errno;
 
     close(fd);
     errno = saved;
+}
+
+int64_t sys_read_some(int fd, void *buffer, size_t n)
+{
+    for (;;) {
+        ssize_t got = read(fd, buffer, n);
+        if (got >= 0)
+            return got;
+        if (errno != EINTR)
+            return -errno;
+    }
 }
 
 int64_t sys_read(int fd, void *buffer, size_t n)

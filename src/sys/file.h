@@ -16,6 +16,8 @@ int sys_root_open(const char *path);
 
 /* openat(2), close-on-exec, EINTR retried: a descriptor or -errno. */
 int sys_open_at(int root, const char *path, int flags, unsigned mode);
+/* open(2) of a path that a user gave, below no root: the same. */
+int sys_open(const char *path, int flags, unsigned mode);
 void sys_close(int fd);
 static inline void sys_close_cleanup(int *fd)
 {
@@ -39,6 +41,7 @@ int sys_file_load(int root, const char *path, size_t limit, char **ret, size_t *
 int sys_dir_each(int root, const char *path, int (*each)(void *context, const char *name), void *context);
 
 /* read(2)/pread(2)/write(2)/pwrite(2) in full, EINTR retried. Reads: bytes got, less only at the end of the file. */
+int64_t sys_read_some(int fd, void *buffer, size_t n); /* one read(2): what a pipe has now, 0 at its end */
 int64_t sys_read(int fd, void *buffer, size_t n);
 int64_t sys_read_at(int fd, void *buffer, size_t n, uint64_t offset);
 int sys_write(int fd, const void *bytes, size_t n);

@@ -1,0 +1,112 @@
+#include "perfdata/section.h"
+
+#include "base/cleanup.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FEATURE_BYTES_MAX (UINT64_C(16) << 20)
+
+static bool in_file(const struct window *file, struct perfdata_section s)
+{
+    return s.size <= file->size && s.offset <= file->size - s.size;
+}
+
+/* The bytes of a section, freed by the caller; -EBADMSG where they are not all there, or more than `limit`.
+ * */
+static int section_load(const struct window *file, struct perfdata_section s, uint64_t limit,
+                        unsigned char **ret)
+{
+    if (!in_file(file, s) || s.size > limit)
+        return -EBADMSG;
+    _cleanup_free_ unsigned char *bytes = malloc(s.size ? s.size : 1);
+    if (!bytes)
+        return -ENOMEM;
+    int64_t n = sys_read_at(file->fd, bytes, s.size, s.offset);
+    if (n < (int64_t)s.size)
+        return n < 0 ? (int)n : -EBADMSG;
+    *ret = TAKE_PTR(bytes);
+    return 0;
+}
+
+/* One attr at `offset` and, behind it, where its ids are. */
+static int take_attr(const struct window *file, uint64_t offset, uint64_t attr_size,
+                     struct contents *contents, const char **ret_what)
+{
+    unsigned char attr[CONTENTS_ATTR_MAX];
+    _cleanup_free_ unsigned char *ids = NULL;
+    struct perfdata_section where;
+
+    *ret_what = "cut inside its events";
+    int64_t n = sys_read_at(file->fd, attr, attr_size, offset);
+    if (n < (int64_t)attr_size)
+        return n < 0 ? (int)n : -EBADMSG;
+    memcpy(&where, attr + attr_size - sizeof where, sizeof where);
+
+    *ret_what = "an event's ids are not in the file";
+    int r = section_load(file, where, CONTENTS_BYTES_MAX, &ids);
+    if (r < 0)
+        return r;
+    *ret_what = "a damaged event";
+    return contents_attr(contents, attr, attr_size - sizeof where, ids, where.size / 8);
+}
+
+int section_attrs(const struct window *file, const struct perfdata_header *header, struct contents *contents,
+                  const char **ret_what)
+{
+    uint64_t size = header->attr_size;
+
+    *ret_what = "events of a size that can't be";
+    if (size < CONTENTS_ATTR_MIN + sizeof(struct perfdata_section) || size > CONTENTS_ATTR_MAX || size % 8)
+        return -EBADMSG;
+    *ret_what = "cut inside its events";
+    if (!in_file(file, header->attrs))
+        return -EBADMSG;
+    uint64_t n = header->attrs.size / size;
+    *ret_what = n ? "more events than can be" : "no events in it";
+    if (n == 0 || n > CONTENTS_EVENTS_MAX)
+        return -EBADMSG;
+    for (uint64_t i = 0; i < n; i++) {
+        int r = take_attr(file, header->attrs.offset + i * size, size, contents, ret_what);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* The feature whose entry in the table is at `entry`. */
+static int take_feature(const struct window *file, uint64_t entry, unsigned bit, struct contents *contents)
+{
+    struct perfdata_section s = {entry, sizeof s};
+    _cleanup_free_ unsigned char *place = NULL, *bytes = NULL;
+
+    int r = section_load(file, s, sizeof s, &place);
+    if (r < 0)
+        return r;
+    memcpy(&s, place, sizeof s);
+    if (bit == FEATURE_TRACING_DATA) /* long, and not used */
+        return in_file(file, s) ? 0 : -EBADMSG;
+    r = section_load(file, s, FEATURE_BYTES_MAX, &bytes);
+    return r < 0 ? r : contents_feature(contents, bit, bytes, s.size);
+}
+
+int section_features(const struct window *file, const struct perfdata_header *header, uint64_t table,
+                     struct contents *contents, bool *ret_whole)
+{
+    bool any = false, whole = true;
+
+    for (unsigned bit = 0; bit < FEATURE_MAX; bit++) {
+        if (!(header->features[bit / 64] >> bit % 64 & 1))
+            continue;
+        int r = take_feature(file, table, bit, contents);
+        if (r < 0 && r != -EBADMSG)
+            return r;
+        any = true;
+        whole &= r == 0;
+        table += sizeof(struct perfdata_section);
+    }
+    *ret_whole = any && whole;
+    return 0;
+}

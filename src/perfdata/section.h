@@ -1,0 +1,19 @@
+/*
+ * The sections of a perf.data file, taken into its contents: events before the data, features behind it.
+ */
+#ifndef PERFDATA_SECTION_H
+#define PERFDATA_SECTION_H
+
+#include "perfdata/contents.h"
+#include "perfdata/window.h"
+
+/* The events. 0, -errno of reading, -ENOMEM, or -EBADMSG and what is wrong. */
+int section_attrs(const struct window *file, const struct perfdata_header *header, struct contents *contents,
+                  const char **ret_what);
+
+/* The features, whose table is at `table`. 0, -errno of reading, or -ENOMEM. A file without any, or with
+ * one that is missing or damaged, was cut: *ret_whole is then false, and what is there is taken in. */
+int section_features(const struct window *file, const struct perfdata_header *header, uint64_t table,
+                     struct contents *contents, bool *ret_whole);
+
+#endif

@@ -1,0 +1,411 @@
+/*
+ * See writer.h and format.h. The file grows in this order, so that it can be read at every moment but while
+ * an event's section is being written:
+ *
+ *     header (data.size 0) | ids | attrs | records, flush by flush: bytes first, then data.size …
+ *     … | feature table | features | then the header once more, with the bits of the features
+ *
+ * A feature's bytes are collected in memory; they are few.
+ */
+#include "perfdata/writer.h"
+
+#include "base/error.h"
+#include "base/vector.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER_BYTES (size_t)(256 << 10)
+#define ATTR_BYTES_OLD 128u /* all that perf 6.1 takes; config3 and later lie behind */
+#define TEXT_ALIGN 64u      /* perf pads texts so */
+
+typedef VECTOR(unsigned char) bytes_t;
+
+struct feature {
+    unsigned bit;
+    bytes_t bytes;
+};
+
+struct perfdata_writer {
+    int fd;
+    int error; /* the first -errno, which comes again */
+    struct perfdata_header header;
+    uint64_t written; /* where in the file the next bytes go */
+    size_t buffered;
+    unsigned char *buffer;
+    VECTOR(struct feature) features; /* by bit, ascending */
+};
+
+/* ---- bytes of features ---- */
+
+/* n bytes (NULL: zeros). */
+static int put(bytes_t *to, const void *bytes, size_t n)
+{
+    if (vector_reserve(to, n) < 0)
+        return -ENOMEM;
+    if (n && bytes)
+        memcpy(to->items + to->n, bytes, n);
+    else if (n)
+        memset(to->items + to->n, 0, n);
+    to->n += n;
+    return 0;
+}
+
+static int put_u32(bytes_t *to, uint32_t value)
+{
+    return put(to, &value, sizeof value);
+}
+
+static int put_text(bytes_t *to, const char *text)
+{
+    size_t n = strlen(text), padded = (n + 1 + TEXT_ALIGN - 1) / TEXT_ALIGN * TEXT_ALIGN;
+    int r = padded > UINT32_MAX ? -EINVAL : put_u32(to, (uint32_t)padded);
+
+    if (r == 0)
+        r = put(to, text, n);
+    return r == 0 ? put(to, NULL, padded - n) : r;
+}
+
+/* The bytes of a feature, made if need be; NULL: out of memory. */
+static bytes_t *feature_bytes(struct perfdata_writer *w, unsigned bit)
+{
+    size_t i = 0;
+
+    while (i < w->features.n && w->features.items[i].bit < bit)
+        i++;
+    if (i < w->features.n && w->features.items[i].bit == bit)
+        return &w->features.items[i].bytes;
+    if (!vector_push(&w->features))
+        return NULL;
+    struct feature *at = &w->features.items[i];
+    memmove(at + 1, at, (w->features.n - 1 - i) * sizeof *at);
+    *at = (struct feature){.bit = bit};
+    return &at->bytes;
+}
+
+/* Replaces a feature by `fresh`, which it takes, whatever comes. */
+static int feature_set(struct perfdata_writer *w, unsigned bit, bytes_t *fresh, int r)
+{
+    bytes_t *at = r == 0 ? feature_bytes(w, bit) : NULL;
+
+    if (!at) {
+        vector_free(fresh);
+        return r < 0 ? r : -ENOMEM;
+    }
+    vector_free(at);
+    *at = *fresh;
+    return 0;
+}
+
+int perfdata_writer_text(struct perfdata_writer *w, unsigned bit, const char *text)
+{
+    bytes_t fresh = {0};
+
+    return bit < FEATURE_MAX ? feature_set(w, bit, &fresh, put_text(&fresh, text)) : -EINVAL;
+}
+
+int perfdata_writer_list(struct perfdata_writer *w, unsigned bit, const char *const *texts, size_t n)
+{
+    bytes_t fresh = {0};
+
+    if (bit >= FEATURE_MAX || n > UINT32_MAX)
+        return -EINVAL;
+    int r = put_u32(&fresh, (uint32_t)n);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = put_text(&fresh, texts[i]);
+    return feature_set(w, bit, &fresh, r);
+}
+
+int perfdata_writer_cpus(struct perfdata_writer *w, uint32_t available, uint32_t online)
+{
+    bytes_t fresh = {0};
+    uint32_t both[] = {available, online};
+
+    return feature_set(w, FEATURE_NRCPUS, &fresh, put(&fresh, both, sizeof both));
+}
+
+int perfdata_writer_times(struct perfdata_writer *w, uint64_t first, uint64_t last)
+{
+    bytes_t fresh = {0};
+    uint64_t both[] = {first, last};
+
+    return feature_set(w, FEATURE_SAMPLE_TIME, &fresh, put(&fresh, both, sizeof both));
+}
+
+int perfdata_writer_build_id(struct perfdata_writer *w, int32_t pid, uint16_t misc, const void *id,
+                             size_t id_bytes, const char *path)
+{
+    struct {
+        struct perf_header header;
+        int32_t pid;
+        unsigned char id[20], bytes, reserved[3];
+    } record = {.pid = pid, .bytes = (unsigned char)id_bytes};
+    size_t n = strlen(path), padded = (n + 1 + TEXT_ALIGN - 1) / TEXT_ALIGN * TEXT_ALIGN;
+
+    if (id_bytes == 0 || id_bytes > sizeof record.id || sizeof record + padded > UINT16_MAX)
+        return -EINVAL;
+    memcpy(record.id, id, id_bytes);
+    record.header = (struct perf_header){PERFDATA_BUILD_ID, misc | PERFDATA_MISC_BUILD_ID_SIZE,
+                                         (uint16_t)(sizeof record + padded)};
+    bytes_t *to = feature_bytes(w, FEATURE_BUILD_ID);
+    if (!to || vector_reserve(to, sizeof record + padded) < 0)
+        return -ENOMEM;
+    put(to, &record, sizeof record);
+    put(to, path, n);
+    return put(to, NULL, padded - n);
+}
+
+int perfdata_writer_ledger(struct perfdata_writer *w, const char *key, const char *value)
+{
+    static const char first[] = PERFDATA_LEDGER_1 "\n";
+    size_t key_n = strlen(key), value_n = strlen(value);
+
+    if (!key_n || strpbrk(key, " \n") || strchr(value, '\n'))
+        return -EINVAL;
+    bytes_t *to = feature_bytes(w, FEATURE_LEDGER);
+    if (!to || vector_reserve(to, sizeof first + key_n + value_n + 2) < 0)
+        return -ENOMEM;
+    if (!to->n)
+        put(to, first, sizeof first - 1);
+    put(to, key, key_n);
+    put(to, " ", 1);
+    put(to, value, value_n);
+    return put(to, "\n", 1);
+}
+
+/* ---- header and events ---- */
+
+/* As many bytes as the longest attr needs: perf reads no attr that is longer than its own. */
+static uint32_t attr_bytes(const struct perfdata_writer_event *events, size_t n)
+{
+    uint32_t bytes = ATTR_BYTES_OLD;
+
+    for (size_t i = 0; i < n; i++) {
+        if (events[i].attr->config4)
+            bytes = sizeof(struct perf_attr);
+        else if (events[i].attr->config3 && bytes < sizeof(struct perf_attr) - 8)
+            bytes = sizeof(struct perf_attr) - 8;
+    }
+    return bytes;
+}
+
+static int put_attr(bytes_t *to, const struct perf_attr *attr, uint32_t bytes)
+{
+    struct perf_attr copy = *attr;
+
+    copy.size = bytes; /* perf finds what follows by it */
+    return put(to, &copy, bytes);
+}
+
+/* { u32 n, attr_size; { attr; u32 ids_n; text name; u64 ids[]; } [n]; } */
+static int put_event_desc(struct perfdata_writer *w, const struct perfdata_writer_event *events, size_t n,
+                          uint32_t bytes)
+{
+    bytes_t fresh = {0};
+    int r = put_u32(&fresh, (uint32_t)n);
+
+    if (r == 0)
+        r = put_u32(&fresh, bytes);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        r = put_attr(&fresh, events[i].attr, bytes);
+        if (r == 0)
+            r = put_u32(&fresh, (uint32_t)events[i].ids_n);
+        if (r == 0)
+            r = put_text(&fresh, events[i].name);
+        if (r == 0)
+            r = put(&fresh, events[i].ids, events[i].ids_n * 8);
+    }
+    return feature_set(w, FEATURE_EVENT_DESC, &fresh, r);
+}
+
+/* All that stands before the data, in one piece. */
+static int put_front(struct perfdata_writer *w, const struct perfdata_writer_event *events, size_t n,
+                     uint32_t bytes, bytes_t *front)
+{
+    uint64_t ids_at = sizeof w->header;
+    int r = put(front, NULL, sizeof w->header);
+
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = put(front, events[i].ids, events[i].ids_n * 8);
+    w->header = (struct perfdata_header){
+        .magic = PERFDATA_MAGIC,
+        .size = sizeof w->header,
+        .attr_size = bytes + sizeof(struct perfdata_section),
+        .attrs = {front->n, n * (bytes + sizeof(struct perfdata_section))},
+    };
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        struct perfdata_section ids = {ids_at, events[i].ids_n * 8};
+
+        ids_at += ids.size;
+        r = put_attr(front, events[i].attr, bytes);
+        if (r == 0)
+            r = put(front, &ids, sizeof ids);
+    }
+    if (r < 0)
+        return r;
+    w->header.data.offset = front->n;
+    memcpy(front->items, &w->header, sizeof w->header);
+    return 0;
+}
+
+static int write_failed(int code, struct rk_error *e)
+{
+    if (code == -ENOMEM)
+        return fail_memory(e, RK_STAGE_CAPTURE);
+    if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
+        return fail(e, code, RK_STAGE_CAPTURE, RK_CAUSE_NO_SPACE,
+                    "free some space, or write elsewhere with -o", "the recording cannot be written: %s",
+                    strerror(-code));
+    return fail(e, code, RK_STAGE_CAPTURE, RK_CAUSE_UNKNOWN, NULL, "the recording cannot be written: %s",
+                strerror(-code));
+}
+
+int perfdata_writer_open(int fd, const struct perfdata_writer_event *events, size_t n,
+                         struct perfdata_writer **ret, struct rk_error *e)
+{
+    if (n == 0 || n > UINT16_MAX)
+        return fail_argument(e, RK_STAGE_CAPTURE, "a recording of %zu events", n);
+    struct perfdata_writer *w = calloc(1, sizeof *w);
+    if (!w)
+        return fail_memory(e, RK_STAGE_CAPTURE);
+    uint32_t bytes = attr_bytes(events, n);
+    bytes_t front = {0};
+
+    w->fd = fd;
+    w->buffer = malloc(BUFFER_BYTES);
+    int r = w->buffer ? put_front(w, events, n, bytes, &front) : -ENOMEM;
+    if (r == 0)
+        r = put_event_desc(w, events, n, bytes);
+    if (r == 0)
+        r = sys_write_at(fd, front.items, front.n, 0);
+    w->written = front.n;
+    vector_free(&front);
+    if (r < 0) {
+        perfdata_writer_close(w);
+        return write_failed(r, e);
+    }
+    *ret = w;
+    return 0;
+}
+
+struct perfdata_writer *perfdata_writer_close(struct perfdata_writer *w)
+{
+    if (w) {
+        for (size_t i = 0; i < w->features.n; i++)
+            vector_free(&w->features.items[i].bytes);
+        vector_free(&w->features);
+        free(w->buffer);
+        free(w);
+    }
+    return NULL;
+}
+
+/* ---- records ---- */
+
+static int write_bytes(struct perfdata_writer *w, const void *bytes, size_t n)
+{
+    int r = sys_write_at(w->fd, bytes, n, w->written);
+
+    if (r < 0)
+        return w->error = r;
+    w->written += n;
+    return 0;
+}
+
+static int write_buffer(struct perfdata_writer *w)
+{
+    size_t n = w->buffered;
+
+    w->buffered = 0;
+    return n ? write_bytes(w, w->buffer, n) : 0;
+}
+
+int perfdata_writer_append(struct perfdata_writer *w, const void *records, size_t n)
+{
+    if (w->error)
+        return w->error;
+    if (n > BUFFER_BYTES - w->buffered) {
+        int r = write_buffer(w);
+        if (r < 0)
+            return r;
+        if (n >= BUFFER_BYTES / 4)
+            return write_bytes(w, records, n);
+    }
+    memcpy(w->buffer + w->buffered, records, n);
+    w->buffered += n;
+    return 0;
+}
+
+int perfdata_writer_round(struct perfdata_writer *w)
+{
+    static const struct perf_header round = {PERFDATA_FINISHED_ROUND, 0, sizeof round};
+
+    return perfdata_writer_append(w, &round, sizeof round);
+}
+
+int perfdata_writer_flush(struct perfdata_writer *w)
+{
+    if (w->error)
+        return w->error;
+    int r = write_buffer(w);
+    uint64_t size = w->written - w->header.data.offset;
+    if (r < 0 || size == w->header.data.size)
+        return r;
+    r = sys_write_at(w->fd, &size, sizeof size, __builtin_offsetof(struct perfdata_header, data.size));
+    if (r < 0)
+        return w->error = r;
+    w->header.data.size = size;
+    return 0;
+}
+
+uint64_t perfdata_writer_bytes(const struct perfdata_writer *w)
+{
+    return w->written + w->buffered;
+}
+
+/* ---- the end ---- */
+
+/* The table, then what it points to; the header's bits are set, and written by the caller. */
+static int write_features(struct perfdata_writer *w)
+{
+    bytes_t table = {0};
+    uint64_t at = w->written + w->features.n * sizeof(struct perfdata_section);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < w->features.n; i++) {
+        const struct feature *feature = &w->features.items[i];
+        struct perfdata_section section = {at, feature->bytes.n};
+
+        w->header.features[feature->bit / 64] |= UINT64_C(1) << feature->bit % 64;
+        at += section.size;
+        r = put(&table, &section, sizeof section);
+    }
+    if (r == 0)
+        r = write_bytes(w, table.items, table.n);
+    vector_free(&table);
+    for (size_t i = 0; r == 0 && i < w->features.n; i++)
+        r = write_bytes(w, w->features.items[i].bytes.items, w->features.items[i].bytes.n);
+    return r;
+}
+
+int perfdata_writer_finish(struct perfdata_writer *w, struct rk_error *e)
+{
+    int r = w->error;
+
+    /* A file whose data has no bytes is taken for one that was never finished. */
+    if (r == 0 && perfdata_writer_bytes(w) == w->header.data.offset)
+        r = perfdata_writer_round(w);
+    if (r == 0)
+        r = perfdata_writer_flush(w);
+    if (r == 0)
+        r = write_features(w);
+    if (r == 0)
+        r = sys_write_at(w->fd, &w->header, sizeof w->header, 0);
+    if (r < 0) {
+        w->error = r;
+        return write_failed(r, e);
+    }
+    return 0;
+}

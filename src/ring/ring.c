@@ -1,0 +1,139 @@
+/*
+ * See ring.h. The kernel moves head, we move tail, each the only writer of its word; the barriers are in
+ * sys/barrier.h, one at each end.
+ */
+#include "ring/ring.h"
+
+#include "sys/barrier.h"
+#include "sys/perf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int ring_init(struct ring *ring, struct perf_page *page, size_t bytes)
+{
+    /* Before 4.1 the page doesn't say where its data is. */
+    size_t first = sys_page_size();
+    uint64_t offset = page->data_offset ? page->data_offset : first;
+    uint64_t size = page->data_offset && page->data_size ? page->data_size : bytes;
+
+    if (size < sizeof(struct perf_header) || size & (size - 1) || size > bytes || offset % 8 ||
+        offset < sizeof *page || offset > first + bytes - size)
+        return -EINVAL;
+    ring->page = page;
+    ring->data = (const unsigned char *)page + offset;
+    ring->size = size;
+    ring->position = ring->released = ring->head = page->data_tail;
+    ring->skipped = 0;
+    ring->mapped = 0;
+    return 0;
+}
+
+int ring_map(int fd, size_t bytes, struct ring **ret)
+{
+    /* Not zeroed: most of it is the buffer for wrapped records, whose pages need not exist until one
+     * comes. */
+    struct ring *ring = malloc(sizeof *ring);
+    struct perf_page *page;
+
+    if (!ring)
+        return -ENOMEM;
+    int r = sys_perf_map(fd, bytes, 1, &page);
+    if (r < 0) {
+        free(ring);
+        return r;
+    }
+    r = ring_init(ring, page, bytes);
+    if (r < 0) {
+        sys_perf_unmap(page, bytes);
+        free(ring);
+        return r;
+    }
+    ring->mapped = bytes;
+    *ret = ring;
+    return 0;
+}
+
+struct ring *ring_unmap(struct ring *ring)
+{
+    if (ring) {
+        sys_perf_unmap(ring->page, ring->mapped);
+        free(ring);
+    }
+    return NULL;
+}
+
+/* Bytes between our position and head; asks the kernel for a newer head only when the old one is reached. */
+static inline uint64_t ring_left(struct ring *ring)
+{
+    if (ring->position == ring->head)
+        ring->head = barrier_load_head(&ring->page->data_head);
+    return ring->head - ring->position;
+}
+
+static int ring_give_up(struct ring *ring)
+{
+    ring->skipped += ring->head - ring->position;
+    ring->position = ring->head;
+    return -EBADMSG;
+}
+
+int ring_next(struct ring *ring, const struct perf_header **ret)
+{
+    uint64_t left = ring_left(ring);
+
+    if (left == 0)
+        return 0;
+    uint64_t at = ring->position & (ring->size - 1);
+    if (left < sizeof(struct perf_header) || ring->head - ring->released > ring->size || at % 8)
+        return ring_give_up(ring);
+
+    /* Sizes are multiples of 8, and so is the ring's: a header never wraps. */
+    const unsigned char *data = ring->data + at;
+    struct perf_header header;
+    memcpy(&header, data, sizeof header);
+    if (header.size < sizeof header || header.size % 8 || header.size > left)
+        return ring_give_up(ring);
+
+    if (__builtin_expect(at + header.size > ring->size, 0)) {
+        size_t front = (size_t)(ring->size - at);
+
+        memcpy(ring->bounce, data, front);
+        memcpy(ring->bounce + front, ring->data, header.size - front);
+        data = ring->bounce;
+    }
+    ring->position += header.size;
+    *ret = (const struct perf_header *)(const void *)data;
+    return 1;
+}
+
+int ring_span(struct ring *ring, const unsigned char **ret, size_t *ret_n)
+{
+    uint64_t left = ring_left(ring);
+
+    if (left == 0)
+        return 0;
+    if (ring->head - ring->released > ring->size)
+        return ring_give_up(ring);
+    uint64_t at = ring->position & (ring->size - 1);
+    uint64_t n = left < ring->size - at ? left : ring->size - at;
+    ring->position += n;
+    *ret = ring->data + at;
+    *ret_n = (size_t)n;
+    return 1;
+}
+
+uint64_t ring_waiting(struct ring *ring)
+{
+    ring->head = barrier_load_head(&ring->page->data_head);
+    return ring->head - ring->position;
+}
+
+void ring_release(struct ring *ring)
+{
+    if (ring->released == ring->position)
+        return;
+    barrier_store_tail(&ring->page->data_tail, ring->position);
+    ring->released = ring->position;
+}
