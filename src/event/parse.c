@@ -38,8 +38,9 @@ int parse_fail(struct parser *p, const char *at, const char *format, ...)
     va_start(list, format);
     vsnprintf(what, sizeof what, format, list);
     va_end(list);
-    fail(p->e, -EINVAL, RK_STAGE_EVENT, RK_CAUSE_SYNTAX, "man 7 reckon-events describes the grammar",
-         "byte %zu: %s", (size_t)(at - p->text), what);
+    fail(p->e, -EINVAL, RK_STAGE_EVENT, RK_CAUSE_SYNTAX,
+         "write events as in cycles,instructions:u,{branches,branch-misses}", "byte %zu: %s",
+         (size_t)(at - p->text), what);
     set_position(p, at);
     return -EINVAL;
 }

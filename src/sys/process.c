@@ -155,6 +155,12 @@ int sys_standard_fds(const int fds[3])
     return 0;
 }
 
+int sys_directory_open(const char *path)
+{
+    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
 int sys_change_directory(int fd)
 {
     return fchdir(fd) < 0 ? -errno : 0;

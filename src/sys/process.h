@@ -39,6 +39,9 @@ int sys_send(int fd, const void *bytes, size_t n);
 /* dup2(2) onto 0, 1 and 2 of the three descriptors, where ≥ 0, in any mixture of the same numbers. */
 int sys_standard_fds(const int fds[3]);
 
+/* A directory to change to, which need not be readable: a descriptor or -errno. */
+int sys_directory_open(const char *path);
+
 /* fchdir(2). */
 int sys_change_directory(int fd);
 

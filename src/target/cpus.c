@@ -1,0 +1,78 @@
+/*
+ * CPUs as a target: the numbers of a list, all of them online now.
+ */
+#include "base/error.h"
+#include "base/text.h"
+#include "host/list.h"
+#include "target/target.h"
+
+#include <errno.h>
+
+static int bad_list(int rc, const char *list, size_t position, struct rk_error *e)
+{
+    char shown[80];
+
+    if (rc == -ENOMEM)
+        return fail_memory(e, RK_STAGE_TARGET);
+    text_show(shown, sizeof shown, list, strlen(list));
+    if (rc == -ERANGE)
+        fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_NO_CPU, NULL, "%s: byte %zu: no machine has so many CPUs",
+             shown, position);
+    else
+        fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_SYNTAX, "write numbers and ranges, as in 0-3,8",
+             "%s: byte %zu: not a list of CPUs", shown, position);
+    fail_position(e, (uint32_t)position);
+    return rc;
+}
+
+static int all_online(const int32_t *cpus, size_t n, const int32_t *online, size_t n_online,
+                      struct rk_error *e)
+{
+    for (size_t i = 0, k = 0; i < n; i++) {
+        while (k < n_online && online[k] < cpus[i]) /* both ascend */
+            k++;
+        if (k < n_online && online[k] == cpus[i])
+            continue;
+        char shown[128];
+        fail(e, -ENODEV, RK_STAGE_TARGET, RK_CAUSE_NO_CPU, NULL,
+             "CPU %d is not online or does not exist; online: %s", cpus[i],
+             cpu_list_print(online, n_online, shown, sizeof shown));
+        fail_slot(e, -1, cpus[i]);
+        return -ENODEV;
+    }
+    return 0;
+}
+
+int rk_target_cpus(struct rk_host *host, const char *list, struct rk_target **ret, struct rk_error *e)
+{
+    const int32_t *online;
+    size_t n_online, position = 0;
+
+    if (!host || !ret)
+        return fail_argument(e, RK_STAGE_TARGET, "rk_target_cpus: %s is NULL", host ? "ret" : "host");
+    int rc = rk_host_cpus(host, &online, &n_online);
+    if (rc < 0)
+        return fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_NO_FILE, NULL,
+                    "which CPUs are online can't be read from /sys or /proc: %s", strerror(-rc));
+    struct rk_target *target = target_new(TARGET_CPUS, -1);
+    if (!target)
+        return fail_memory(e, RK_STAGE_TARGET);
+    if (list) {
+        rc = cpu_list_parse(list, &target->cpus, &target->n_cpus, &position);
+        rc = rc < 0 ? bad_list(rc, list, position, e)
+                    : all_online(target->cpus, target->n_cpus, online, n_online, e);
+    } else {
+        target->n_cpus = n_online;
+        target->cpus = calloc(n_online, sizeof *online);
+        if (target->cpus)
+            memcpy(target->cpus, online, n_online * sizeof *online);
+        else
+            rc = fail_memory(e, RK_STAGE_TARGET);
+    }
+    if (rc < 0) {
+        rk_target_free(target);
+        return rc;
+    }
+    *ret = target;
+    return 0;
+}
