@@ -1,0 +1,249 @@
+/*
+ * Records → processes and their mappings; addresses → modules. One path for each kind of record; a lookup reads the
+ * pid's slot, then searches its mappings, and takes the last one again where the next address lies in it too, as
+ * most of a callchain does.
+ */
+#include "base/error.h"
+#include "image/process.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* header.misc of a FORK that a tool made up for a process it found: it has mappings of its own. */
+#define MISC_FORK_EXEC (1u << 13)
+
+int rk_image_open(struct rk_image **ret, struct rk_error *e)
+{
+    struct rk_image *image = calloc(1, sizeof *image);
+
+    if (!image || modules_init(&image->modules) < 0) {
+        rk_image_close(image);
+        return fail_memory(e, RK_STAGE_IMAGE);
+    }
+    *ret = image;
+    return 0;
+}
+
+struct rk_image *rk_image_close(struct rk_image *image)
+{
+    if (image) {
+        for (size_t i = 0; i < image->processes.n; i++)
+            space_drop(image->processes.items[i].space);
+        space_drop(image->kernel);
+        vector_free(&image->processes);
+        table_free(&image->by_pid);
+        table_free(&image->comms);
+        modules_free(&image->modules);
+        free(image);
+    }
+    return NULL;
+}
+
+static struct process *find_process(const struct rk_image *image, int32_t pid)
+{
+    uint32_t i = table_get(&image->by_pid, (uint32_t)pid);
+
+    return i == TABLE_NONE ? NULL : &image->processes.items[i];
+}
+
+struct process *image_process(struct rk_image *image, int32_t pid)
+{
+    struct process *process = find_process(image, pid);
+
+    if (process)
+        return process;
+    process = vector_push(&image->processes);
+    if (process && table_put(&image->by_pid, (uint32_t)pid, (uint32_t)(image->processes.n - 1)) < 0) {
+        image->processes.n--;
+        return NULL;
+    }
+    return process;
+}
+
+static uint64_t thread_key(int32_t pid, int32_t tid)
+{
+    return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+}
+
+int image_set_comm(struct rk_image *image, int32_t pid, int32_t tid, const char *name)
+{
+    int64_t number = intern_add(&image->modules.texts, name, strlen(name));
+
+    return number < 0 ? (int)number : table_put(&image->comms, thread_key(pid, tid), (uint32_t)number);
+}
+
+const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid)
+{
+    uint32_t number = table_get(&image->comms, thread_key(pid, tid));
+
+    return number == TABLE_NONE ? "" : intern_text(&image->modules.texts, number);
+}
+
+int image_map(struct rk_image *image, struct space **space, const struct rk_mapping *mapping)
+{
+    bool kernel = mapping->pid == -1;
+
+    /* perf writes the kernel's own with a start of 0 for users who may not see its address. */
+    if (mapping->length == 0 ||
+        (is_kernel_address(mapping->start) != kernel && !(kernel && modules_is_kernel(mapping->path))))
+        return 0;
+    int64_t module = modules_add(&image->modules, mapping);
+    if (module < 0)
+        return module == -ENOENT ? 0 : (int)module;
+    if (module == MODULE_KERNEL)
+        return 1;
+    struct mapping m = {
+        .start = mapping->start,
+        .end = mapping->length < UINT64_MAX - mapping->start ? mapping->start + mapping->length : UINT64_MAX,
+        .offset = mapping->file_offset,
+        .module = (uint32_t)module,
+    };
+    uint32_t kind = image->modules.items.items[module].module.kind;
+    if (kind == RK_MODULE_ANONYMOUS || kind == RK_MODULE_KERNEL_MODULE)
+        m.offset = m.start; /* the address itself */
+    else if (kind == RK_MODULE_VDSO)
+        m.offset = 0; /* old kernels tell an address there */
+    int rc = space_insert(space, &m);
+    return rc < 0 ? rc : 1;
+}
+
+static int feed_mapping(struct rk_image *image, const struct rk_record *record)
+{
+    struct rk_mapping mapping = {.size = sizeof mapping};
+    int rc = rk_record_mapping(record, &mapping);
+
+    if (rc < 0)
+        return rc;
+    if ((record->misc & RK_MISC_MODE) >= 4) /* a guest's */
+        return 0;
+    if (mapping.pid == -1)
+        return image_map(image, &image->kernel, &mapping);
+    struct process *process = image_process(image, mapping.pid);
+    if (!process)
+        return -ENOMEM;
+    process->known = true;
+    return image_map(image, &process->space, &mapping);
+}
+
+static int feed_comm(struct rk_image *image, const struct rk_record *record)
+{
+    struct rk_comm comm = {.size = sizeof comm};
+    int rc = rk_record_comm(record, &comm);
+
+    if (rc == 0)
+        rc = image_set_comm(image, comm.pid, comm.tid, comm.name);
+    if (rc < 0 || !(record->misc & RK_MISC_COMM_EXEC))
+        return rc < 0 ? rc : 1;
+    struct process *process = image_process(image, comm.pid);
+    if (!process)
+        return -ENOMEM;
+    process->space = space_drop(process->space);
+    process->known = true;
+    return 1;
+}
+
+/* A thread starts with its parent's name, a process with its mappings too; one that had the pid before is gone. */
+static int feed_fork(struct rk_image *image, const struct rk_record *record)
+{
+    struct rk_task task = {.size = sizeof task};
+    int rc = rk_record_task(record, &task);
+
+    if (rc < 0)
+        return rc;
+    rc = image_set_comm(image, task.pid, task.tid, rk_image_comm(image, task.parent_pid, task.parent_tid));
+    if (rc < 0)
+        return rc;
+    if (task.pid == task.parent_pid)
+        return 1;
+    struct process *process = image_process(image, task.pid);
+    if (!process)
+        return -ENOMEM;
+    const struct process *parent =
+        record->misc & MISC_FORK_EXEC ? NULL : find_process(image, task.parent_pid);
+    struct space *space = parent ? space_share(parent->space) : NULL;
+    space_drop(process->space);
+    process->space = space;
+    process->known = parent && parent->known;
+    return 1;
+}
+
+int rk_image_feed(struct rk_image *image, const struct rk_record *record)
+{
+    struct rk_task task = {.size = sizeof task};
+
+    if (!image || !record)
+        return -EINVAL;
+    switch (record->type) {
+    case RK_RECORD_MMAP:
+    case RK_RECORD_MMAP2:
+        return feed_mapping(image, record);
+    case RK_RECORD_COMM:
+        return feed_comm(image, record);
+    case RK_RECORD_FORK:
+        return feed_fork(image, record);
+    case RK_RECORD_EXIT: { /* its samples may come yet: nothing goes */
+        int rc = rk_record_task(record, &task);
+        return rc < 0 ? rc : 1;
+    }
+    default:
+        return 0;
+    }
+}
+
+int rk_image_feed_build_id(struct rk_image *image, const char *path, const unsigned char *id, uint32_t bytes)
+{
+    if (!image || !path || !id || bytes == 0)
+        return -EINVAL;
+    return modules_tell(&image->modules, path, id, bytes);
+}
+
+static struct rk_place place_of(const struct rk_image *image, const struct mapping *mapping, uint64_t address)
+{
+    bool anonymous = image->modules.items.items[mapping->module].module.kind == RK_MODULE_ANONYMOUS;
+
+    return (struct rk_place){
+        .module = mapping->module,
+        .status = anonymous ? RK_PLACE_ANONYMOUS : RK_PLACE_FOUND,
+        .offset = mapping->offset + (address - mapping->start),
+    };
+}
+
+int rk_image_find(const struct rk_image *image, int32_t pid, const uint64_t *addresses, size_t n,
+                  struct rk_place *ret)
+{
+    if (!image)
+        return -EINVAL;
+    const struct process *process = find_process(image, pid);
+    const struct space *space = process ? process->space : NULL;
+    uint32_t none = process && process->known ? RK_PLACE_NO_MAPPING : RK_PLACE_NO_PROCESS;
+    const struct mapping *last = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t address = addresses[i];
+        if (!last || address - last->start >= last->end - last->start) {
+            const struct mapping *found =
+                space_find(is_kernel_address(address) ? image->kernel : space, address);
+            if (!found) {
+                ret[i] = is_kernel_address(address)
+                             ? (struct rk_place){.module = MODULE_KERNEL, .offset = address}
+                             : (struct rk_place){.module = RK_NO_MODULE, .status = none};
+                continue;
+            }
+            last = found;
+        }
+        ret[i] = place_of(image, last, address);
+    }
+    return 0;
+}
+
+size_t rk_image_modules(const struct rk_image *image)
+{
+    return image->modules.items.n;
+}
+
+int rk_image_module(const struct rk_image *image, uint32_t module, struct rk_module *ret)
+{
+    if (!image || module >= image->modules.items.n)
+        return -EINVAL;
+    return result_give(ret, &image->modules.items.items[module].module, sizeof *ret);
+}

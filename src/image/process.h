@@ -1,0 +1,45 @@
+/*
+ * The image's insides: processes by pid, threads' names, the kernel's modules by address.
+ */
+#ifndef IMAGE_PROCESS_H
+#define IMAGE_PROCESS_H
+
+#include "image/modules.h"
+#include "image/space.h"
+
+#include <reckon/image.h>
+
+#include <stdbool.h>
+
+struct process {
+    struct space *space;
+    bool known; /* its mappings were told, or it came of one whose were */
+};
+
+struct rk_image {
+    struct modules modules;
+    VECTOR(struct process) processes; /* a process stays until its pid is used again: samples may come late */
+    struct table by_pid;
+    struct table comms;   /* pid, tid → number of the name in modules.texts */
+    struct space *kernel; /* modules; all else of the upper half is the kernel's */
+};
+
+/* Addresses of the kernel's half, sign-extended from at most 57 bits; what lies between is nobody's. */
+static inline bool is_kernel_address(uint64_t address)
+{
+    return address >= UINT64_C(0xff00000000000000);
+}
+
+/* The process, a new one if need be; NULL: out of memory. Valid until the next call. */
+struct process *image_process(struct rk_image *image, int32_t pid);
+
+/* A mapping into an address space. 1 done, 0 not one that matters here, -errno. */
+int image_map(struct rk_image *image, struct space **space, const struct rk_mapping *mapping);
+
+int image_set_comm(struct rk_image *image, int32_t pid, int32_t tid, const char *name);
+
+/* The executable mappings in the text of /proc/PID/maps, n bytes with a NUL behind them, into an address space. The
+ * text is written to. 0 or -errno. */
+int maps_parse(struct rk_image *image, char *text, size_t n, struct space **space);
+
+#endif

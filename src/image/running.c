@@ -1,0 +1,146 @@
+/*
+ * A process that runs already, from /proc/PID/maps, comm and task/.
+ */
+#include "image/process.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAPS_MAX = 1 << 26 };
+
+/* A number in the given base and the one character behind it: the rest, or NULL. */
+static char *number(char *at, int base, char behind, uint64_t *ret)
+{
+    char *end;
+
+    if (!at)
+        return NULL;
+    *ret = strtoull(at, &end, base);
+    return end != at && *end == behind ? end + 1 : NULL;
+}
+
+/* A newline in a path is written "\012". */
+static void unescape(char *path)
+{
+    char *to = path;
+
+    for (const char *from = path; *from; to++)
+        if (strncmp(from, "\\012", 4) == 0) {
+            *to = '\n';
+            from += 4;
+        } else {
+            *to = *from++;
+        }
+    *to = '\0';
+}
+
+/* start-end rwxp offset major:minor inode     path; 1 an executable one, 0 another, -EBADMSG. */
+static int parse_line(char *line, struct rk_mapping *ret)
+{
+    uint64_t end = 0, major = 0, minor = 0;
+    struct rk_mapping m = {.size = sizeof m, .pid = 0};
+    char *at = number(line, 16, '-', &m.start);
+
+    const char *protection = at = number(at, 16, ' ', &end);
+    if (!protection || strnlen(protection, 5) < 5 || protection[4] != ' ' || end < m.start)
+        return -EBADMSG;
+    at = number(at + 5, 16, ' ', &m.file_offset);
+    at = number(at, 16, ':', &major);
+    at = number(at, 16, ' ', &minor);
+    if (!at)
+        return -EBADMSG;
+    m.inode = strtoull(at, &at, 10);
+    m.path = at + strspn(at, " ");
+    unescape(at);
+    m.length = end - m.start;
+    m.major = (uint32_t)major;
+    m.minor = (uint32_t)minor;
+    if (!*m.path)
+        m.path = "//anon"; /* as the kernel's records call it */
+    *ret = m;
+    return protection[2] == 'x';
+}
+
+int maps_parse(struct rk_image *image, char *text, size_t n, struct space **space)
+{
+    char *end;
+
+    for (char *at = text; at < text + n; at = end + 1) {
+        struct rk_mapping mapping;
+        end = memchr(at, '\n', (size_t)(text + n - at));
+        if (!end)
+            end = text + n;
+        *end = '\0';
+        int rc = parse_line(at, &mapping);
+        if (rc > 0)
+            rc = image_map(image, space, &mapping);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+struct walk {
+    struct rk_image *image;
+    int root;
+    int32_t pid;
+};
+
+static int read_comm(const struct walk *walk, int32_t tid)
+{
+    char path[64], name[64];
+
+    snprintf(path, sizeof path, "proc/%d/task/%d/comm", walk->pid, tid);
+    int rc = sys_file_text(walk->root, path, name, sizeof name);
+    if (rc == -ENOMEM)
+        return rc;
+    return rc < 0 ? 0 : image_set_comm(walk->image, walk->pid, tid, name); /* it may have ended meanwhile */
+}
+
+static int each_thread(void *context, const char *name)
+{
+    char *end;
+    long tid = strtol(name, &end, 10);
+
+    return *end || tid <= 0 || tid > INT32_MAX ? 0 : read_comm(context, (int32_t)tid);
+}
+
+static int read_process(struct walk *walk, struct space **space)
+{
+    char path[64];
+    _cleanup_free_ char *maps = NULL;
+    size_t n;
+
+    snprintf(path, sizeof path, "proc/%d/maps", walk->pid);
+    int rc = sys_file_load(walk->root, path, MAPS_MAX, &maps, &n);
+    if (rc == 0)
+        rc = maps_parse(walk->image, maps, n, space);
+    if (rc < 0)
+        return rc == -ENOENT ? -ESRCH : rc;
+    snprintf(path, sizeof path, "proc/%d/task", walk->pid);
+    rc = sys_dir_each(walk->root, path, each_thread, walk);
+    return rc == -ENOENT ? -ESRCH : rc;
+}
+
+int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid)
+{
+    if (!image || pid <= 0)
+        return -EINVAL;
+    _cleanup_close_ int fd = sys_root_open(root);
+    if (fd < 0)
+        return fd;
+    struct walk walk = {image, fd, pid};
+    struct space *space = NULL;
+    int rc = read_process(&walk, &space);
+    struct process *process = rc == 0 ? image_process(image, pid) : NULL;
+    if (!process) {
+        space_drop(space);
+        return rc < 0 ? rc : -ENOMEM;
+    }
+    space_drop(process->space);
+    process->space = space;
+    process->known = true;
+    return 0;
+}

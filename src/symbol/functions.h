@@ -1,0 +1,22 @@
+/*
+ * An ELF file's functions, indexed. Taken are FUNC and IFUNC symbols, and labels without a type in executable
+ * sections; not taken are the mapping symbols of arm and riscv ($x, $d), assembler-local labels (.L…) and what lies
+ * outside the section that it names. A version (name@VER) is cut off.
+ */
+#ifndef SYMBOL_FUNCTIONS_H
+#define SYMBOL_FUNCTIONS_H
+
+#include "elf/elf.h"
+#include "symbol/index.h"
+
+struct functions {
+    struct index index;
+    char *names; /* the table's own block of texts */
+};
+
+/* From the table of that section type (ELF_SECTION_SYMTAB or _DYNSYM). 0; -ENOENT: the file has none, or no
+ * function in it; -errno. The elf may be closed afterwards. */
+int functions_load(struct elf *elf, uint32_t section_type, struct functions *ret);
+void functions_free(struct functions *functions);
+
+#endif

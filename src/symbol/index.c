@@ -1,0 +1,200 @@
+#include "symbol/index.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
+
+/* Sorts by start, stable, from the lowest digit up; digits that all have in common (most of the upper ones) are not
+ * looked at. Linear, and no worst case that a file could bring about. */
+static int sort_by_start(struct candidate *candidates, uint32_t n)
+{
+    uint64_t differ = 0;
+    bool sorted = true;
+
+    for (uint32_t i = 1; i < n; i++) {
+        differ |= candidates[i].start ^ candidates[0].start;
+        sorted = sorted && candidates[i - 1].start <= candidates[i].start;
+    }
+    if (sorted)
+        return 0;
+    _cleanup_free_ struct candidate *other = reallocarray(NULL, n, sizeof *other);
+    if (!other)
+        return -ENOMEM;
+    struct candidate *from = candidates, *to = other;
+    for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
+        uint32_t at[RADIX] = {0}, sum = 0;
+        if ((differ >> shift) % RADIX == 0)
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            at[(from[i].start >> shift) % RADIX]++;
+        for (uint32_t d = 0; d < RADIX; d++) {
+            uint32_t count = at[d];
+            at[d] = sum;
+            sum += count;
+        }
+        for (uint32_t i = 0; i < n; i++)
+            to[at[(from[i].start >> shift) % RADIX]++] = from[i];
+        struct candidate *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != candidates)
+        memcpy(candidates, from, n * sizeof *candidates);
+    return 0;
+}
+
+/* See the header. */
+static bool better(const struct candidate *a, const struct candidate *b, const char *names)
+{
+    if (a->rank != b->rank)
+        return a->rank > b->rank;
+    const char *x = names + a->name, *y = names + b->name;
+    size_t underscores_x = strspn(x, "_"), underscores_y = strspn(y, "_");
+    if (underscores_x != underscores_y)
+        return underscores_x < underscores_y;
+    size_t n_x = strlen(x), n_y = strlen(y);
+    if (n_x != n_y)
+        return n_x > n_y;
+    return strcmp(x, y) < 0;
+}
+
+static void emit(struct index *index, const struct candidate *c, uint64_t end)
+{
+    uint64_t bytes = end - c->start;
+
+    index->entries[index->n++] = (struct index_entry){
+        .start = c->start, .bytes = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX, .name = c->name};
+}
+
+/* Sorted candidates → entries, two at most for one start: the widest, and behind it the best, where the widest
+ * reaches further. */
+static void choose(struct index *index, const struct candidate *c, uint32_t n, const char *names)
+{
+    uint64_t covered = 0; /* up to here by sized ones */
+
+    for (uint32_t i = 0, next; i < n; i = next) {
+        const struct candidate *best = &c[i], *widest = NULL;
+        for (next = i; next < n && c[next].start == c[i].start; next++) {
+            if (better(&c[next], best, names))
+                best = &c[next];
+            if (c[next].rank & RANK_SIZED && (!widest || c[next].end > widest->end))
+                widest = &c[next];
+        }
+        if (best->rank == RANK_BOUNDARY)
+            continue;
+        if (best->rank & RANK_SIZED) {
+            if (widest->end > best->end)
+                emit(index, widest, widest->end);
+            emit(index, best, best->end);
+            covered = widest->end > covered ? widest->end : covered;
+        } else if (best->start >= covered) {
+            emit(index, best, next < n && c[next].start < best->end ? c[next].start : best->end);
+        }
+    }
+}
+
+/* Links each entry to the nearest one before it that reaches further than itself. `open` is the chain of those that
+ * are not over yet, by the links themselves. */
+static int link_outer(struct index *index)
+{
+    uint64_t end = 0;
+    bool overlap = false;
+
+    for (uint32_t i = 0; i < index->n; i++) {
+        const struct index_entry *e = &index->entries[i];
+        overlap = overlap || e->start < end;
+        if (e->start + e->bytes > end)
+            end = e->start + e->bytes;
+    }
+    if (!overlap)
+        return 0;
+    index->outer = calloc(index->n, sizeof *index->outer);
+    if (!index->outer)
+        return -ENOMEM;
+    for (uint32_t i = 0, open = 0; i < index->n; i++) {
+        const struct index_entry *e = &index->entries[i];
+        while (open && index->entries[open - 1].start + index->entries[open - 1].bytes <= e->start + e->bytes)
+            open = index->outer[open - 1];
+        index->outer[i] = open;
+        open = i + 1;
+    }
+    return 0;
+}
+
+static int make_buckets(struct index *index)
+{
+    uint64_t span = index->entries[index->n - 1].start - index->base;
+
+    while (span >> index->shift >= 2 * (uint64_t)index->n)
+        index->shift++;
+    index->bucket_n = (uint32_t)(span >> index->shift) + 1;
+    index->buckets = reallocarray(NULL, (size_t)index->bucket_n + 1, sizeof *index->buckets);
+    if (!index->buckets)
+        return -ENOMEM;
+    uint32_t bucket = 0;
+    for (uint32_t i = 0; i < index->n; i++)
+        for (; bucket <= (index->entries[i].start - index->base) >> index->shift; bucket++)
+            index->buckets[bucket] = i;
+    index->buckets[bucket] = index->n;
+    return 0;
+}
+
+int index_build(struct index *index, struct candidate *candidates, uint32_t n, const char *names)
+{
+    struct index built = {0};
+    int rc = sort_by_start(candidates, n);
+
+    if (rc < 0)
+        return rc;
+    /* Two entries for one start need two candidates there, so that n suffice. */
+    built.entries = reallocarray(NULL, n ? n : 1, sizeof *built.entries);
+    if (!built.entries)
+        return -ENOMEM;
+    choose(&built, candidates, n, names);
+    if (built.n) {
+        built.base = built.entries[0].start;
+        rc = make_buckets(&built);
+        if (rc == 0)
+            rc = link_outer(&built);
+    }
+    if (rc < 0)
+        index_free(&built);
+    else
+        *index = built;
+    return rc;
+}
+
+void index_free(struct index *index)
+{
+    free(index->entries);
+    free(index->buckets);
+    free(index->outer);
+    *index = (struct index){0};
+}
+
+uint32_t index_search_(const struct index *index, uint32_t from, uint32_t to, uint64_t address)
+{
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (index->entries[middle].start <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+const struct index_entry *index_outer_(const struct index *index, uint32_t i, uint64_t address)
+{
+    /* No function has others nested so deep; a file made to be slow has. */
+    for (unsigned depth = 0; depth < 32 && index->outer[i]; depth++) {
+        i = index->outer[i] - 1;
+        if (address - index->entries[i].start < index->entries[i].bytes)
+            return &index->entries[i];
+    }
+    return NULL;
+}

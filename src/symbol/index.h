@@ -1,0 +1,94 @@
+/*
+ * Address → function, for one module: built once, then read-only.
+ *
+ *     struct candidate *c = …;          what a symbol table has, in any order
+ *     index_build(&index, c, n, names, names_bytes);
+ *     const struct index_entry *f = index_find(&index, address);
+ *
+ * Layout. Entries of 16 bytes lie sorted by start, so that four share a cache line; names are offsets into one block
+ * of texts. The span from the first start to the last is cut into equal buckets, some two per entry; a bucket says
+ * which entry is the first that starts in it or behind it. A lookup reads its bucket and the next one, and searches
+ * the entries between, of which there is mostly one:
+ *
+ *     buckets   0   0   1   3   3   4 …
+ *     entries   |main    |f|g      |h …
+ *
+ * Functions may lie inside others (a second entry point, hot code inside cold): the innermost wins. Behind its end
+ * the search goes on with `outer`, the nearest entry before that reaches further. Few modules need that array.
+ *
+ * Which of several names. At one address the best candidate stays: sized before sizeless, function before label,
+ * global before weak before local, then the one with the fewest leading underscores, the longest, the first in
+ * the order of bytes. So `perf` does it, which people will compare with; the last rule makes it hold for any order
+ * of the table. A candidate without a size reaches to the next symbol, never beyond its limit (its section's end),
+ * and is dropped where a sized one covers it.
+ */
+#ifndef SYMBOL_INDEX_H
+#define SYMBOL_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* rank: the sum of one binding and what else is true; a boundary is 0, and only ends the sizeless one before it */
+enum {
+    RANK_BOUNDARY = 0,
+    RANK_LOCAL = 1,
+    RANK_WEAK = 2,
+    RANK_GLOBAL = 3,
+    RANK_FUNCTION = 4,
+    RANK_SIZED = 8,
+};
+
+struct candidate {
+    uint64_t start;
+    uint64_t end;  /* > start; without RANK_SIZED the limit */
+    uint32_t name; /* offset in the names */
+    uint32_t rank;
+};
+
+struct index_entry {
+    uint64_t start;
+    uint32_t bytes;
+    uint32_t name;
+};
+
+struct index {
+    struct index_entry *entries;
+    uint32_t *buckets; /* bucket_n + 1; the last one is n */
+    uint32_t *outer;   /* index + 1, 0: none; NULL: no two entries overlap */
+    uint32_t n, bucket_n;
+    uint32_t shift; /* of a bucket's size */
+    uint64_t base;  /* entries[0].start */
+};
+
+/* Takes the candidates' order apart (sorts them in place). Every name ends with a NUL in `names`. n may be 0.
+ * 0, or -ENOMEM with nothing to free. */
+int index_build(struct index *index, struct candidate *candidates, uint32_t n, const char *names);
+void index_free(struct index *index);
+
+/* The rare ends of a search: many entries in one bucket; an address behind its entry's end. */
+uint32_t index_search_(const struct index *index, uint32_t from, uint32_t to, uint64_t address);
+const struct index_entry *index_outer_(const struct index *index, uint32_t i, uint64_t address);
+
+/* The entry that covers the address, or NULL. */
+static inline const struct index_entry *index_find(const struct index *index, uint64_t address)
+{
+    uint64_t bucket = (address - index->base) >> index->shift;
+
+    if (address < index->base || index->n == 0)
+        return NULL;
+    if (bucket >= index->bucket_n) /* behind the last start */
+        bucket = index->bucket_n - 1;
+    /* The last entry that starts at or before the address is from - 1, or one of from … to - 1. */
+    uint32_t from = index->buckets[bucket], to = index->buckets[bucket + 1];
+    if (to - from > 4)
+        from = index_search_(index, from, to, address);
+    else
+        while (from < to && index->entries[from].start <= address)
+            from++;
+    const struct index_entry *entry = &index->entries[from - 1]; /* entries[0] starts at base: from ≥ 1 */
+    if (address - entry->start < entry->bytes)
+        return entry;
+    return index->outer ? index_outer_(index, from - 1, address) : NULL;
+}
+
+#endif

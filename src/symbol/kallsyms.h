@@ -1,0 +1,41 @@
+/*
+ * The running kernel's functions, from the text of /proc/kallsyms: a line per symbol,
+ *
+ *     ffffffff81000000 T _text
+ *     ffffffffc0201000 t ext4_sync_file\t[ext4]
+ *
+ * sorted for the kernel proper, in any order for each module. There are no sizes: a function reaches to the next
+ * symbol of whatever kind, and not beyond its module's last page nor a mebibyte. A user who may not see addresses
+ * gets zeros.
+ */
+#ifndef SYMBOL_KALLSYMS_H
+#define SYMBOL_KALLSYMS_H
+
+#include "symbol/index.h"
+
+#include <string.h>
+
+struct kallsyms {
+    struct index index;
+    char *names;          /* the text; names, and modules behind theirs, end with a NUL in place */
+    uint64_t text, stext; /* addresses of _text and _stext; 0: not there */
+};
+
+/* Reads proc/kallsyms below a root's descriptor. 0; -EACCES: hidden from this user; -ENOENT; -errno. */
+int kallsyms_load(int root, struct kallsyms *ret);
+
+/* From n bytes of text, with a NUL behind them, that malloc gave: they belong to the kallsyms from here on, also on
+ * failure. As above. */
+int kallsyms_parse(char *text, size_t n, struct kallsyms *ret);
+
+/* The module of a name that came from the index: "[ext4]"; "" for the kernel proper. */
+static inline const char *kallsyms_module(const char *name)
+{
+    const char *behind = name + strlen(name) + 1;
+
+    return *behind == '[' ? behind : "";
+}
+
+void kallsyms_free(struct kallsyms *kallsyms);
+
+#endif

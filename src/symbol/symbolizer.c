@@ -1,0 +1,287 @@
+/*
+ * The public face: modules loaded once, found again by kind, path and build-id; the kernel's names read at the first
+ * kernel address.
+ */
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/table.h"
+#include "base/vector.h"
+#include "symbol/kallsyms.h"
+#include "symbol/module.h"
+#include "sys/file.h"
+
+#include <reckon/symbol.h>
+
+#include <errno.h>
+#include <string.h>
+
+struct cached {
+    uint32_t kind, deleted;
+    struct build_id id;
+    const char *path;
+    uint32_t next; /* of the same hash: index + 1, 0: none */
+    struct module module;
+};
+
+struct rk_symbolizer {
+    int root;
+    struct arena paths;
+    VECTOR(struct cached *) modules;
+    struct table table; /* hash → index of the newest in modules */
+
+    bool kernel_asked, kernel_loaded;
+    struct build_id kernel_build_id; /* the running one's, once asked; 0 bytes: unknown */
+    uint32_t kernel_miss;            /* once loaded: why there are no kernel names */
+    struct kallsyms kallsyms;
+};
+
+int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
+                       struct rk_error *e)
+{
+    struct rk_symbolizer_options o;
+    int rc = options_check(&o, sizeof o, options, "rk_symbolizer_options", RK_STAGE_SYMBOL, e);
+
+    if (rc < 0)
+        return rc;
+    struct rk_symbolizer *symbolizer = calloc(1, sizeof *symbolizer);
+    if (!symbolizer)
+        return fail_memory(e, RK_STAGE_SYMBOL);
+    symbolizer->root = sys_root_open(o.root);
+    if (symbolizer->root < 0) {
+        rc = symbolizer->root;
+        free(symbolizer);
+        return fail(e, rc, RK_STAGE_SYMBOL, RK_CAUSE_NO_FILE, NULL, "%s: %s", o.root ? o.root : "/",
+                    strerror(-rc));
+    }
+    *ret = symbolizer;
+    return 0;
+}
+
+struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer)
+{
+    if (symbolizer) {
+        for (size_t i = 0; i < symbolizer->modules.n; i++) {
+            module_free(&symbolizer->modules.items[i]->module);
+            free(symbolizer->modules.items[i]);
+        }
+        vector_free(&symbolizer->modules);
+        table_free(&symbolizer->table);
+        arena_free(&symbolizer->paths);
+        kallsyms_free(&symbolizer->kallsyms);
+        sys_close(symbolizer->root);
+        free(symbolizer);
+    }
+    return NULL;
+}
+
+const char *rk_miss_text(uint32_t miss)
+{
+    static const char *const texts[] = {
+        [RK_MISS_NONE] = "it has a name",
+        [RK_MISS_NO_FILE] = "its file is gone or can't be read",
+        [RK_MISS_BAD_FILE] = "its file is no ELF file, or damaged",
+        [RK_MISS_CHANGED] = "its file has changed since: the build-id differs",
+        [RK_MISS_STRIPPED] = "its file is stripped of names, and no debug file is installed",
+        [RK_MISS_NO_SYMBOL] = "no symbol covers the address",
+        [RK_MISS_KERNEL_HIDDEN] = "kernel symbols are hidden from this user (kernel.kptr_restrict)",
+        [RK_MISS_OTHER_KERNEL] = "recorded under another kernel than the one that runs",
+        [RK_MISS_ANONYMOUS] = "code without a file",
+        [RK_MISS_NO_MODULE] = "the address is in no known mapping",
+        [RK_MISS_UNSUPPORTED] = "its file is a 32-bit or big-endian program, which is not read",
+    };
+
+    return miss < sizeof texts / sizeof *texts ? texts[miss] : "unknown reason";
+}
+
+static bool same_module(const struct cached *cached, const struct rk_module *wanted,
+                        const struct build_id *id)
+{
+    return cached->kind == wanted->kind && cached->deleted == wanted->deleted &&
+           cached->id.bytes == id->bytes && build_id_same(&cached->id, id) &&
+           strcmp(cached->path, wanted->path) == 0;
+}
+
+/* The module, loaded now if it is new. Nothing is kept where that failed. */
+static int find_module(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                       const struct module **ret)
+{
+    struct build_id id = build_id_of(wanted);
+    size_t path_bytes = strlen(wanted->path);
+    uint64_t hash = hash_bytes(wanted->path, path_bytes) ^ hash_bytes(id.id, sizeof id.id);
+    uint32_t first = table_get(&symbolizer->table, hash);
+
+    for (uint32_t i = first == TABLE_NONE ? 0 : first + 1; i;) {
+        const struct cached *cached = symbolizer->modules.items[i - 1];
+        if (same_module(cached, wanted, &id)) {
+            *ret = &cached->module;
+            return 0;
+        }
+        i = cached->next;
+    }
+
+    struct cached *cached = calloc(1, sizeof *cached);
+    if (!cached)
+        return -ENOMEM;
+    cached->kind = wanted->kind;
+    cached->deleted = wanted->deleted;
+    cached->id = id;
+    cached->next = first == TABLE_NONE ? 0 : first + 1;
+    cached->path = arena_text(&symbolizer->paths, wanted->path, path_bytes);
+    int rc = cached->path ? module_load(symbolizer->root, wanted, &cached->module) : -ENOMEM;
+    if (rc == 0)
+        rc = vector_reserve(&symbolizer->modules, 1);
+    if (rc == 0)
+        rc = table_put(&symbolizer->table, hash, (uint32_t)symbolizer->modules.n);
+    if (rc < 0) {
+        module_free(&cached->module);
+        free(cached);
+        return rc;
+    }
+    symbolizer->modules.items[symbolizer->modules.n++] = cached;
+    *ret = &cached->module;
+    return 0;
+}
+
+static void answer(const struct index_entry *entry, const char *names, uint64_t address, uint32_t miss,
+                   struct rk_symbol *ret)
+{
+    *ret = entry ? (struct rk_symbol){.name = names + entry->name, .distance = address - entry->start}
+                 : (struct rk_symbol){.miss = miss};
+}
+
+static void miss_all(uint32_t miss, size_t n, struct rk_symbol *ret)
+{
+    for (size_t i = 0; i < n; i++)
+        ret[i] = (struct rk_symbol){.miss = miss};
+}
+
+static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                        const uint64_t *offsets, size_t n, struct rk_symbol *ret)
+{
+    const struct module *module;
+    int rc = find_module(symbolizer, wanted, &module);
+
+    if (rc < 0)
+        return rc;
+    if (module->miss) {
+        miss_all(module->miss, n, ret);
+        return 0;
+    }
+    struct index index = module->functions.index; /* a copy: the answers can't alias it */
+    const char *names = module->functions.names;
+    struct load last = module->load_n ? module->loads[0] : (struct load){0};
+    for (size_t i = 0; i < n; i++) {
+        if (offsets[i] - last.offset >= last.bytes)
+            for (uint32_t j = 0; j < module->load_n; j++)
+                if (offsets[i] - module->loads[j].offset < module->loads[j].bytes) {
+                    last = module->loads[j];
+                    break;
+                }
+        uint64_t inside = offsets[i] - last.offset, address = last.address + inside;
+        answer(inside < last.bytes ? index_find(&index, address) : NULL, names, address, module->elsewhere,
+               &ret[i]);
+    }
+    return 0;
+}
+
+static int load_kernel(struct rk_symbolizer *symbolizer)
+{
+    if (symbolizer->kernel_loaded)
+        return 0;
+    int rc = kallsyms_load(symbolizer->root, &symbolizer->kallsyms);
+    if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
+        return rc;
+    symbolizer->kernel_miss = rc == 0         ? RK_MISS_NONE
+                              : rc == -EACCES ? RK_MISS_KERNEL_HIDDEN
+                                              : RK_MISS_NO_FILE;
+    symbolizer->kernel_loaded = true;
+    return 0;
+}
+
+static int ask_kernel(struct rk_symbolizer *symbolizer)
+{
+    if (symbolizer->kernel_asked)
+        return 0;
+    int rc = kernel_build_id(symbolizer->root, &symbolizer->kernel_build_id);
+    if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
+        return rc;
+    symbolizer->kernel_asked = true;
+    return 0;
+}
+
+/*
+ * How far the running kernel lies from where it lay when the addresses were taken. A boot moves it (KASLR): if the
+ * build-ids say that it is the same kernel, its own addresses can be moved as well; modules are loaded anywhere.
+ */
+static uint32_t kernel_shift(const struct kallsyms *k, const struct rk_module *wanted, bool same,
+                             uint64_t *ret)
+{
+    if (wanted->kind != RK_MODULE_KERNEL || !wanted->start || (!k->text && !k->stext))
+        return RK_MISS_NONE;
+    if (wanted->start == k->text || wanted->start == k->stext)
+        return RK_MISS_NONE;
+    *ret = (k->text ? k->text : k->stext) - wanted->start;
+    return same ? RK_MISS_NONE : RK_MISS_OTHER_KERNEL;
+}
+
+/* Whether a name is that module's: another boot may have put another one there. */
+static bool is_of_module(const char *name, const struct rk_module *wanted)
+{
+    return !wanted->name || wanted->name[0] != '[' || strcmp(kallsyms_module(name), wanted->name) == 0;
+}
+
+static int resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                          const uint64_t *addresses, size_t n, struct rk_symbol *ret)
+{
+    struct build_id asked = build_id_of(wanted);
+    const struct build_id *own = &symbolizer->kernel_build_id;
+    bool proper = wanted->kind == RK_MODULE_KERNEL; /* a module's build-id is not among the kernel's notes */
+    uint32_t miss = RK_MISS_NONE;
+    uint64_t shift = 0;
+    int rc = proper && asked.bytes ? ask_kernel(symbolizer) : 0;
+
+    if (rc == 0 && proper && asked.bytes && own->bytes && !build_id_same(&asked, own))
+        miss = RK_MISS_OTHER_KERNEL;
+    if (rc == 0 && miss == RK_MISS_NONE) {
+        rc = load_kernel(symbolizer);
+        miss = symbolizer->kernel_miss;
+    }
+    if (rc < 0)
+        return rc;
+    if (miss == RK_MISS_NONE)
+        miss = kernel_shift(&symbolizer->kallsyms, wanted, asked.bytes && own->bytes, &shift);
+    if (miss != RK_MISS_NONE) {
+        miss_all(miss, n, ret);
+        return 0;
+    }
+    struct index index = symbolizer->kallsyms.index;
+    for (size_t i = 0; i < n; i++) {
+        answer(index_find(&index, addresses[i] + shift), symbolizer->kallsyms.names, addresses[i] + shift,
+               RK_MISS_NO_SYMBOL, &ret[i]);
+        if (!proper && ret[i].name && !is_of_module(ret[i].name, wanted))
+            ret[i] = (struct rk_symbol){.miss = RK_MISS_OTHER_KERNEL};
+    }
+    return 0;
+}
+
+int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,
+                          const uint64_t *offsets, size_t n, struct rk_symbol *ret)
+{
+    struct rk_module wanted;
+
+    if (!symbolizer || !module || options_take(&wanted, sizeof wanted, module) < 0 || !wanted.path)
+        return -EINVAL;
+    switch (wanted.kind) {
+    case RK_MODULE_FILE:
+    case RK_MODULE_VDSO:
+        return resolve_file(symbolizer, &wanted, offsets, n, ret);
+    case RK_MODULE_KERNEL:
+    case RK_MODULE_KERNEL_MODULE:
+        return resolve_kernel(symbolizer, &wanted, offsets, n, ret);
+    case RK_MODULE_ANONYMOUS:
+        miss_all(RK_MISS_ANONYMOUS, n, ret);
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
