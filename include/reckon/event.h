@@ -2,13 +2,14 @@
  * reckon/event.h: text → events. One grammar for library, command, Python and agent.
  *
  *     cycles                       a generic hardware event
- *     instructions:u               only in user space (:k only in the kernel; see reckon-events(7))
+ *     instructions:u               only in user space; :k only in the kernel; the other letters are below
  *     {branches,branch-misses}     a group: scheduled together, read together
  *     L1-dcache-load-misses        a cache event; LL_READ_MISS and PERF_COUNT_… are understood too
  *     r1a8                         a raw event of the core PMU
  *
- * Several are separated by commas. A mistake is answered with its position, what was expected, and
- * the nearest names that exist.
+ * Several are separated by commas, up to 4096. Names are taken in any case, '_' for '-'. A group may have
+ * modifiers, {a,b}:u, which are added to those of each member. A mistake is answered with its position, what
+ * was expected, and the nearest names that exist.
  */
 #ifndef RECKON_EVENT_H
 #define RECKON_EVENT_H
@@ -29,8 +30,8 @@ struct rk_events;
 #define RK_EVENT_GUEST UINT32_C(0x08)        /* :G */
 #define RK_EVENT_HOST UINT32_C(0x10)         /* :H */
 #define RK_EVENT_NO_IDLE UINT32_C(0x20)      /* :I */
-#define RK_EVENT_PINNED UINT32_C(0x40)       /* :D */
-#define RK_EVENT_EXCLUSIVE UINT32_C(0x80)    /* :e */
+#define RK_EVENT_PINNED UINT32_C(0x40)       /* :D  in a group: of its first event … */
+#define RK_EVENT_EXCLUSIVE UINT32_C(0x80)    /* :e  … as the kernel has it */
 #define RK_EVENT_WEAK UINT32_C(0x100)        /* :W  this group may be split when it does not fit */
 #define RK_EVENT_SAMPLE_READ UINT32_C(0x200) /* :S  samples carry the whole group's counts */
 #define RK_EVENT_PRECISE_MAX UINT32_C(0x400) /* :P  the most precise that opens */
@@ -47,11 +48,12 @@ struct rk_event {
     uint64_t period;    /* this event's own sampling period, or 0 */
     uint64_t frequency; /* this event's own sampling frequency, or 0 */
     double scale;       /* a count times this is in `unit`; 1.0 where there is none */
-    const char *name;   /* as the user wrote it, less surrounding space */
+    const char *name;   /* as the user wrote it, with its own modifiers, less surrounding space */
     const char *unit;   /* "", "ns", "Joules" … */
 };
 
-/* Parses `text`; all or nothing. On failure e->position is the byte where it went wrong. */
+/* Parses `text`; all or nothing. -EINVAL: not of this grammar; -ENOENT: no such event; -E2BIG: too many.
+ * On failure e->position is the byte where it went wrong. */
 RK_API int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **ret,
                            struct rk_error *e);
 RK_API struct rk_events *rk_events_free(struct rk_events *events);

@@ -44,7 +44,8 @@ enum rk_limit {
     RK_LIMIT_MEMLOCK,      /* RLIMIT_MEMLOCK, bytes; INT64_MAX: unlimited */
 };
 
-/* 0 and *ret, or -ENOENT where this kernel has no such limit, or -errno. */
+/* 0 and *ret, or -ENOENT where this kernel has no such limit, or -errno. The process's own limits (RLIMIT_…) are
+ * asked for each time, since a process may raise them. */
 RK_API int rk_host_limit(struct rk_host *host, uint32_t limit, int64_t *ret);
 
 /* Online CPU numbers, ascending. At least one. The array belongs to the host. */
@@ -61,6 +62,7 @@ struct rk_pmu {
 
 /* Number of PMUs, or -errno (-ENOENT: no sysfs here). */
 RK_API int rk_host_pmu_count(struct rk_host *host);
+/* The index-th by name; -ERANGE beyond the end, -errno where its type can't be read: go on with the next. */
 RK_API int rk_host_pmu(struct rk_host *host, size_t index, struct rk_pmu *ret);
 
 /* Facts found by asking or by trying, each once. 1 yes, 0 no, -errno can't be told. */
@@ -77,7 +79,7 @@ enum rk_fact {
 };
 RK_API int rk_host_fact(struct rk_host *host, uint32_t fact);
 
-/* "6.18.44": uname -r, for messages only; nothing is decided by it. */
+/* "6.18.44": uname -r, for messages only; nothing is decided by it. "" where /proc is not there. */
 RK_API const char *rk_host_kernel(struct rk_host *host);
 
 #ifdef __cplusplus

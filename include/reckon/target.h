@@ -35,7 +35,8 @@ RK_API int rk_target_self(struct rk_target **ret, struct rk_error *e);
 /* One thread, by its id. */
 RK_API int rk_target_thread(int32_t tid, struct rk_target **ret, struct rk_error *e);
 
-/* All threads that the process has now; with inheritance also those it will have. */
+/* All threads that the process has when a set is opened; with inheritance also those it will have. A thread's
+ * id stands for its process. -ESRCH: it has ended or never was. */
 RK_API int rk_target_process(int32_t pid, struct rk_target **ret, struct rk_error *e);
 
 /* CPUs as a list ("0-3,8", NULL: all online), whoever runs there. Needs privilege or paranoid ≤ 0. */
@@ -51,14 +52,16 @@ struct rk_command_options {
 };
 
 /*
- * argv[0] is looked up in PATH now: -ENOENT or -EACCES says so before anything is measured.
- * Freeing a target whose command was never started ends that child; one that runs is left alone,
+ * argv[0] is looked up now, in the caller's PATH and directory whatever the options say; with a '/' it is
+ * taken as it is. -ENOENT or -EACCES tells before anything is measured. The command gets the caller's signal
+ * mask and ignored signals, and no handler of the caller's ever runs in it.
+ * Should the caller die before the start, the child ends without running anything. Freeing a target whose command was never started ends that child; one that runs is left alone,
  * and stays the caller's child to wait for.
  */
 RK_API int rk_target_command(char *const argv[], const struct rk_command_options *options,
                              struct rk_target **ret, struct rk_error *e);
 
-/* Lets the command exec. Fails with exec's own error (and the child is gone). Once. */
+/* Lets the command exec. Fails with exec's own error (and the child is gone). Once: then -EALREADY. */
 RK_API int rk_target_start(struct rk_target *target, struct rk_error *e);
 
 /* How a command ended, and what it used (children it waited for included). */
@@ -67,15 +70,18 @@ struct rk_exit {
     int32_t status; /* exit status, or 128 + signal, as a shell would say it */
     int32_t signal; /* 0, or the signal that ended it */
     int32_t core_dumped;
-    uint64_t wall_ns; /* from rk_target_start() to its end */
+    uint64_t wall_ns; /* from rk_target_start() until rk_target_wait() saw its end */
     uint64_t user_ns, system_ns;
-    uint64_t peak_rss; /* bytes */
+    uint64_t
+        peak_rss; /* bytes; at least what the caller had resident when it made the target, as fork copies it */
 };
 
-/* Waits up to timeout_ms (-1: for ever, 0: asks). 1 ended and *ret filled, 0 still running, -errno. */
+/* Waits up to timeout_ms (-1: for ever, 0: asks). 1 ended and *ret (may be NULL) filled, again at each call;
+ * 0 still running; -EINVAL before its start; -ECHILD where another wait(2) has taken its end; -errno. */
 RK_API int rk_target_wait(struct rk_target *target, int timeout_ms, struct rk_exit *ret);
 
-/* A descriptor that polls readable once the command has ended; -ENOSYS before Linux 5.3. */
+/* A descriptor that polls readable once the command or process has ended, owned by the target; -ENOSYS before
+ * Linux 5.3, -EINVAL for other targets. */
 RK_API int rk_target_fd(const struct rk_target *target);
 
 /* The command's or process's id, 0 for self, -1 for CPUs. */

@@ -176,24 +176,34 @@ void command_end(struct rk_target *target)
     target->state = TARGET_FAILED;
 }
 
+/* `format` (NULL: nothing) with its %s, if any, replaced. */
+static void insert_name(char *to, size_t size, const char *format, const char *name)
+{
+    const char *at = format ? strstr(format, "%s") : NULL;
+
+    if (at)
+        snprintf(to, size, "%.*s%s%s", (int)(at - format), format, name, at + 2);
+    else if (format)
+        snprintf(to, size, "%s", format);
+}
+
 static int exec_failed(const struct rk_target *target, struct failure failure, struct rk_error *e)
 {
     static const struct {
         int error;
-        const char *why, *remedy;
+        const char *why, *remedy; /* %s: its name */
     } known[] = {
         {-ENOEXEC, "not a program that this machine runs, nor a script with a #! line",
-         "a script without #! runs through its interpreter: sh SCRIPT"},
-        {-ENOENT, "its interpreter (the #! line's or the dynamic loader) does not exist",
-         "file PROGRAM shows which it asks for"},
+         "a script without a #! line runs through its interpreter: sh %s"},
+        {-ENOENT, "its interpreter (the #! line's or the dynamic loader) does not exist", "file %s"},
         {-EACCES, "it or its interpreter may not be executed, or its file system is mounted noexec", NULL},
         {-E2BIG, "its arguments and environment are too long", "pass less, or raise ulimit -s"},
         {-ETXTBSY, "it is open for writing", "wait until it is written"},
         {-ELIBBAD, "its ELF interpreter is broken", NULL},
         {-EINVAL, "it names more than one interpreter", NULL},
     };
-    const char *why = strerror(-failure.error), *remedy = NULL;
-    char shown[100];
+    const char *why = strerror(-failure.error);
+    char shown[100], remedy[200] = "";
 
     text_show(shown, sizeof shown, target->name, strlen(target->name));
     if (failure.step == STEP_STANDARD)
@@ -205,7 +215,7 @@ static int exec_failed(const struct rk_target *target, struct failure failure, s
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].error == failure.error) {
             why = known[i].why;
-            remedy = known[i].remedy;
+            insert_name(remedy, sizeof remedy, known[i].remedy, shown);
         }
     return fail(e, failure.error, RK_STAGE_TARGET, RK_CAUSE_NO_COMMAND, remedy, "%s: can't be run: %s", shown,
                 why);
