@@ -34,7 +34,8 @@ extern "C" {
 
 struct rk_set;
 
-/* Opens `events` on the calling thread, for counting, with a host of its own; on failure it says why. */
+/* Opens `events` on the calling thread alone (not on threads that it starts), for counting, with a host of its own;
+ * on failure it says why. Hardware events are then read without a system call where the kernel allows it. */
 RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error *e);
 
 /* Side-band records to receive beside samples: rk_set_options.records. */
@@ -49,7 +50,7 @@ struct rk_set_options {
     uint32_t keep;         /* 1: what can't be opened is left out and explained; one must open */
     uint32_t exact;        /* 1: no step down; what can't be opened as asked fails */
     uint32_t no_inherit;   /* 1: threads and children born later are not counted */
-    uint32_t enabled;      /* 1: counting starts at once */
+    uint32_t enabled;      /* 1: counting starts at once, also on a command */
     uint32_t no_user_read; /* 1: never read counters in user space, always read(2) */
 
     /* Sampling. With period and frequency both 0 the set only counts. */
@@ -84,7 +85,8 @@ RK_API int rk_set_plan(struct rk_host *host, const struct rk_events *events, con
 
 /*
  * Opens every event on every slot of the target. NULL options: defaults. The set copies what it needs
- * of `events` and `target`; `host` must outlive it.
+ * of `events` and `target`; `host` must outlive it. The soft limit of descriptors is raised towards the hard
+ * one as far as needed; -EMFILE says how many are needed and allowed. A thread that ends meanwhile is left out.
  */
 RK_API int rk_set_open(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                        const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e);
@@ -121,10 +123,11 @@ RK_API int rk_set_enable(struct rk_set *set);
 RK_API int rk_set_disable(struct rk_set *set);
 
 /* All events of one slot, one read(2) per group or none; n is rk_set_events(). An event that could not
- * be read has running == 0, and rk_set_explain() knows the reason. */
+ * be read has running == 0, and rk_set_explain() knows the reason. Where a thread was opened on each CPU
+ * apart (sampling), a slot is enabled whenever the thread runs, on whichever CPU: scale totals, not slots. */
 RK_API int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n);
 
-/* All events summed over all slots. */
+/* All events summed over all slots; an event that could not be read in one of them is not counted. */
 RK_API int rk_set_total(struct rk_set *set, struct rk_value *ret, size_t n);
 
 /* Cold: why an event (of a slot; SIZE_MAX: of any) was not counted. 0 and *ret, or -ENOENT: it was. */

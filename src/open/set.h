@@ -32,6 +32,9 @@ struct set_event {
     struct perf_attr attr; /* as opened; .size is the kernel's where it knew less */
     uint32_t leader;       /* index of its group's leader; its own where it leads or stands alone */
     bool absent;           /* left out: set->notes says why */
+    int32_t code;          /* … and this is the -errno */
+    bool split;            /* its weak group did not fit: opened singly */
+    bool no_user_access;   /* arm64: the PMU refuses user-space reads of it */
 };
 
 struct set_slot {
@@ -41,7 +44,8 @@ struct set_slot {
 struct set_group {
     uint32_t first, n; /* into set->members */
     bool together;     /* FORMAT_GROUP: one read of the leader gives all; else each member is read */
-    uint8_t stride;    /* words per value in what read(2) gives */
+    bool user;         /* every member has a page */
+    uint8_t stride;    /* words per value in what read(2) of the leader gives */
 };
 
 struct set_ring {
@@ -65,7 +69,9 @@ struct rk_set {
 
     bool sampling;
     bool inherit;
-    bool user_read; /* some event has a page that may be read in user space */
+    bool enabled;   /* by rk_set_enable(), or from the beginning */
+    bool user_read; /* some group has pages that may be read in user space */
+    bool faulty;    /* some of `faults` is set */
     struct rk_set_options options;
 
     uint32_t n_events, n_slots, n_groups, n_rings;
@@ -78,6 +84,8 @@ struct rk_set {
     uint32_t *members;
     struct set_ring *rings;
     struct perf_page **pages; /* one per event of the only slot: counter pages; NULL where there is none */
+    uint64_t *words;          /* what a read(2) of the largest group gives … */
+    struct rk_value *row;     /* … and a slot's values: scratch, so that reading allocates nothing */
 
     uint32_t ring_bytes;   /* of each ring's data; a power of two */
     bool ring_bytes_fixed; /* the caller chose it: don't map less where the mlock limit is in the way */
@@ -113,8 +121,9 @@ int set_ring_redirect(struct rk_set *set, uint32_t ring, uint32_t *ret_slot, uin
 int set_note_add(struct rk_set *set, uint32_t event, uint32_t cause, bool absent, const char *remedy,
                  const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Explains a failed mmap, ioctl or read of a descriptor of the set: fills *e, returns `code`. */
+/* Explains a failed open, mmap, ioctl or read of a descriptor of the set: fills *e, returns `code` (0 with
+ * RK_STAGE_READ: no byte was read). `needed`: descriptors or bytes, where known. */
 int set_fail(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t event, int code,
-             struct rk_error *e);
+             uint64_t needed, struct rk_error *e);
 
 #endif

@@ -1,0 +1,210 @@
+/*
+ * Enable, disable, read: the hot calls. Nothing is allocated, nothing is said; what goes wrong is remembered in
+ * set->faults for rk_set_explain().
+ *
+ * What read(2) gives, in words (stride s = 1, + 1 with FORMAT_ID, + 1 with FORMAT_LOST):
+ *
+ *     single   value enabled running [id] [lost]
+ *     group    n enabled running, then n × (value [id] [lost])
+ */
+#include "count/read.h"
+
+#include "count/user_read.h"
+#include "sys/perf.h"
+
+#include <errno.h>
+
+#define WORD ((int)sizeof(uint64_t))
+
+static int toggle(struct rk_set *set, unsigned request)
+{
+    int first = 0;
+
+    if (set_forked(set))
+        return -ESTALE;
+    for (uint32_t slot = 0; slot < set->n_slots; slot++)
+        for (uint32_t g = 0; g < set->n_groups; g++) {
+            /* The third argument is 0: the leader alone, which holds its siblings. */
+            int rc = sys_perf_control(set_fd(set, slot, set->members[set->groups[g].first]), request, 0);
+            if (rc < 0 && first == 0)
+                first = rc;
+        }
+    return first;
+}
+
+int rk_set_enable(struct rk_set *set)
+{
+    int rc = toggle(set, IOC_ENABLE);
+
+    set->enabled |= rc == 0;
+    return rc;
+}
+
+int rk_set_disable(struct rk_set *set)
+{
+    int rc = toggle(set, IOC_DISABLE);
+
+    if (rc != -ESTALE)
+        set->enabled = false; /* even where only some were: user-space reads are for those that run */
+    return rc;
+}
+
+static __attribute__((noinline, cold)) void remember(struct rk_set *set, uint32_t slot, uint32_t event,
+                                                     int fault)
+{
+    set->faults[(size_t)slot * set->n_events + event] = fault;
+    set->faulty |= fault != 0;
+}
+
+static void settle(struct rk_set *set, uint32_t slot, uint32_t event, int fault, struct rk_value *ret)
+{
+    if (__builtin_expect(fault || set->faulty, 0))
+        remember(set, slot, event, fault);
+    if (fault)
+        ret[event] = (struct rk_value){0};
+}
+
+static void read_single(struct rk_set *set, uint32_t slot, uint32_t event, struct rk_value *ret)
+{
+    uint64_t *w = set->words;
+    int n = sys_perf_read(set_fd(set, slot, event), w, 5);
+
+    if (n >= 3 * WORD)
+        ret[event] = (struct rk_value){w[0], w[1], w[2]};
+    settle(set, slot, event, n >= 3 * WORD ? 0 : n < 0 ? n : SET_FAULT_EMPTY, ret);
+}
+
+/* A group that can't be read together: siblings are opened to be read singly, the leader is not. */
+static __attribute__((noinline, cold)) void read_broken(struct rk_set *set, uint32_t slot,
+                                                        const struct set_group *group, int fault,
+                                                        struct rk_value *ret)
+{
+    settle(set, slot, set->members[group->first], fault, ret);
+    for (uint32_t m = 1; m < group->n; m++)
+        if (fault == -ECHILD)
+            read_single(set, slot, set->members[group->first + m], ret);
+        else
+            settle(set, slot, set->members[group->first + m], fault, ret);
+}
+
+static inline void read_together(struct rk_set *set, uint32_t slot, const struct set_group *group,
+                                 struct rk_value *ret)
+{
+    const uint32_t *member = &set->members[group->first];
+    uint64_t *w = set->words;
+    uint32_t n = group->n, stride = group->stride;
+    int got = sys_perf_read(set_fd(set, slot, member[0]), w, 3 + (size_t)n * stride);
+
+    if (__builtin_expect(got < (int)(3 + n * stride) * WORD || w[0] != n, 0)) {
+        read_broken(set, slot, group, got < 0 ? got : got == 0 ? SET_FAULT_EMPTY : -EBADMSG, ret);
+        return;
+    }
+    const uint64_t *value = w + 3;
+    for (uint32_t m = 0; m < n; m++, value += stride)
+        ret[member[m]] = (struct rk_value){*value, w[1], w[2]};
+    if (__builtin_expect(set->faulty, 0))
+        for (uint32_t m = 0; m < n; m++)
+            remember(set, slot, member[m], 0);
+}
+
+static inline bool read_in_user_space(struct rk_set *set, const struct set_group *group, struct rk_value *ret)
+{
+    for (uint32_t m = 0; m < group->n; m++) {
+        uint32_t event = set->members[group->first + m];
+        if (!user_read(set->pages[event], &ret[event]))
+            return false;
+    }
+    return true;
+}
+
+static inline void read_slot(struct rk_set *set, uint32_t slot, struct rk_value *ret)
+{
+    bool user = set->user_read && set->enabled && pmc_thread() == set->thread;
+
+    for (uint32_t g = 0; g < set->n_groups; g++) {
+        const struct set_group *group = &set->groups[g];
+        if (user && group->user && read_in_user_space(set, group, ret))
+            continue;
+        if (group->together)
+            read_together(set, slot, group, ret);
+        else
+            for (uint32_t m = 0; m < group->n; m++)
+                read_single(set, slot, set->members[group->first + m], ret);
+    }
+}
+
+int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n)
+{
+    if (set_forked(set))
+        return -ESTALE;
+    if (n < set->n_events)
+        return -EINVAL;
+    if (slot >= set->n_slots)
+        return -ERANGE;
+    if (__builtin_expect(set->notes.n != 0, 0))
+        for (uint32_t i = 0; i < set->n_events; i++)
+            ret[i] = (struct rk_value){0}; /* what is absent */
+    read_slot(set, (uint32_t)slot, ret);
+    return 0;
+}
+
+/* A thread that is opened on each CPU apart is enabled on all of them while it runs on one: its enabled time is
+ * any of theirs, not their sum. Its slots follow one another. */
+static bool is_same_thread(const struct rk_set *set, uint32_t slot)
+{
+    return slot > 0 && set->slots[slot].pid >= 0 && set->slots[slot].pid == set->slots[slot - 1].pid;
+}
+
+int rk_set_total(struct rk_set *set, struct rk_value *ret, size_t n)
+{
+    if (set->n_slots == 1)
+        return rk_set_read(set, 0, ret, n);
+    if (set_forked(set))
+        return -ESTALE;
+    if (n < set->n_events)
+        return -EINVAL;
+    for (uint32_t i = 0; i < set->n_events; i++)
+        ret[i] = (struct rk_value){0};
+    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+        bool same = is_same_thread(set, slot);
+        read_slot(set, slot, set->row);
+        for (uint32_t i = 0; i < set->n_events; i++)
+            if (!set->events[i].absent) {
+                ret[i].value += set->row[i].value;
+                ret[i].enabled += same ? 0 : set->row[i].enabled;
+                ret[i].running += set->row[i].running;
+            }
+    }
+    /* A slot that could not be read makes the sum of its event unknown, not smaller. */
+    for (uint32_t slot = 0; set->faulty && slot < set->n_slots; slot++)
+        for (uint32_t i = 0; i < set->n_events; i++)
+            if (set->faults[(size_t)slot * set->n_events + i])
+                ret[i] = (struct rk_value){0};
+    return 0;
+}
+
+int count_lost(struct rk_set *set, uint32_t event, uint64_t *ret)
+{
+    uint64_t sum = 0, w[5];
+
+    if (set_forked(set))
+        return -ESTALE;
+    if (event >= set->n_events || set->events[event].absent)
+        return -ERANGE;
+    const struct perf_attr *attr = &set->events[event].attr;
+    if (!(attr->read_format & FORMAT_LOST))
+        return -EOPNOTSUPP;
+    bool group = attr->read_format & FORMAT_GROUP;
+    size_t lost = (group ? 3u : 2u) + (attr->read_format & FORMAT_ID ? 2u : 1u);
+    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+        uint64_t *words = group ? set->words : w;
+        int n = sys_perf_read(set_fd(set, slot, event), words, group ? 3 + 3 * (size_t)set->n_events : 5);
+        if (n < 0)
+            return n;
+        if (n < (int)(lost + 1) * WORD)
+            return -EBADMSG;
+        sum += words[lost];
+    }
+    *ret = sum;
+    return 0;
+}

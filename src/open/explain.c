@@ -1,0 +1,457 @@
+/*
+ * The kernel's short word → cause, sentence and smallest fix.
+ *
+ * One errno has many reasons. They are told apart by asking the host, in the order in which the kernel itself
+ * checks: the seccomp filter before the system call, then the paranoid level, then the process, then the PMU.
+ * What is always the same is in the table `plain`; what depends on the machine has a function of its own.
+ */
+#include "open/explain.h"
+
+#include "base/abi.h"
+#include "base/error.h"
+#include "host/host.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CAP_PERFMON_NUMBER 38 /* Linux 5.8 */
+#define CHAIN_PMU_FIRST 6     /* attr.type beyond the fixed ones: a PMU from sysfs */
+
+struct attempt {
+    struct rk_host *host;
+    struct rk_attempt asked;
+    struct rk_error *ret;
+};
+
+__attribute__((format(printf, 4, 5))) static int say(const struct attempt *a, uint32_t cause,
+                                                     const char *remedy, const char *format, ...)
+{
+    char text[sizeof a->ret->what];
+    const char *what = a->asked.event;
+    va_list ap;
+
+    if (!what || !*what)
+        what = a->asked.stage == RK_STAGE_MAP       ? "mmap"
+               : a->asked.stage == RK_STAGE_READ    ? "read"
+               : a->asked.stage == RK_STAGE_CONTROL ? "ioctl"
+                                                    : "perf_event_open";
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    fail(a->ret, a->asked.code, a->asked.stage, cause, remedy, "%s: %s", what, text);
+    fail_event(a->ret, a->asked.event ? a->asked.event : "");
+    fail_slot(a->ret, a->asked.pid, a->asked.cpu);
+    return 0;
+}
+
+static int64_t limit_or(const struct attempt *a, uint32_t limit, int64_t otherwise)
+{
+    int64_t value;
+    return rk_host_limit(a->host, limit, &value) == 0 ? value : otherwise;
+}
+
+static bool is(const struct attempt *a, uint32_t fact)
+{
+    return rk_host_fact(a->host, fact) == 1;
+}
+
+/* A number behind `key` in /proc/WHO/status, or -1. */
+static int64_t status_number(const struct attempt *a, const char *who, const char *key)
+{
+    char path[64];
+    _cleanup_free_ char *text = NULL;
+    size_t n;
+    long long value = -1;
+
+    snprintf(path, sizeof path, "proc/%s/status", who);
+    if (sys_file_load(a->host->root, path, 1 << 16, &text, &n) < 0)
+        return -1;
+    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ':') {
+            value = strtoll(line + strlen(key) + 1, NULL, 10);
+            break;
+        }
+    return value;
+}
+
+static bool seccomp_filters(const struct attempt *a)
+{
+    return status_number(a, "self", "Seccomp") == 2;
+}
+
+const char *explain_capability(struct rk_host *host)
+{
+    int64_t last;
+
+    if (sys_file_number(host->root, "proc/sys/kernel/cap_last_cap", &last) == 0 && last < CAP_PERFMON_NUMBER)
+        return "cap_sys_admin";
+    return "cap_perfmon";
+}
+
+static int paranoid(const struct attempt *a, int64_t level, int wanted, const char *what)
+{
+    char remedy[sizeof a->ret->remedy];
+    const char *capability = explain_capability(a->host);
+
+    if (is(a, RK_FACT_CONTAINER))
+        snprintf(remedy, sizeof remedy,
+                 "on the container's host: sudo sysctl -w kernel.perf_event_paranoid=%d   # or start the "
+                 "container with --cap-add %s",
+                 wanted, capability[4] == 'p' ? "PERFMON" : "SYS_ADMIN");
+    else
+        snprintf(remedy, sizeof remedy,
+                 "sudo sysctl -w kernel.perf_event_paranoid=%d   # or for reckon alone: sudo setcap %s+ep "
+                 "\"$(command -v reckon)\"",
+                 wanted, capability);
+    return say(a, RK_CAUSE_PARANOID, remedy, "%s: kernel.perf_event_paranoid is %d", what, (int)level);
+}
+
+static int no_capability(const struct attempt *a, const char *what)
+{
+    char remedy[sizeof a->ret->remedy];
+
+    snprintf(remedy, sizeof remedy, "sudo setcap %s+ep \"$(command -v reckon)\"",
+             explain_capability(a->host));
+    return say(a, RK_CAUSE_CAPABILITY, remedy, "%s", what);
+}
+
+static int seccomp(const struct attempt *a)
+{
+    return say(a, RK_CAUSE_SECCOMP,
+               "docker run --cap-add PERFMON --security-opt seccomp=unconfined …   # systemd: "
+               "SystemCallFilter=perf_event_open",
+               "a seccomp filter takes perf_event_open away from this process%s",
+               is(a, RK_FACT_CONTAINER) ? ", as containers do" : "");
+}
+
+/* Another user's process, or one that hides (setuid, prctl PR_SET_DUMPABLE). */
+static int not_yours(const struct attempt *a)
+{
+    char pid[16], remedy[sizeof a->ret->remedy];
+    int64_t mine = status_number(a, "self", "Uid"), theirs;
+
+    snprintf(pid, sizeof pid, "%d", a->asked.pid);
+    theirs = status_number(a, pid, "Uid");
+    snprintf(remedy, sizeof remedy,
+             "run it with sudo, or: sudo setcap %s,cap_sys_ptrace+ep \"$(command -v reckon)\"",
+             explain_capability(a->host));
+    if (theirs >= 0 && mine >= 0 && theirs != mine)
+        return say(a, RK_CAUSE_NOT_YOURS, remedy, "process %s belongs to user %d, and this is user %d", pid,
+                   (int)theirs, (int)mine);
+    return say(a, RK_CAUSE_NOT_YOURS, remedy,
+               "process %s may not be looked into: it is not dumpable (setuid, or protected itself)", pid);
+}
+
+static int denied(const struct attempt *a)
+{
+    int64_t level = limit_or(a, RK_LIMIT_PARANOID, INT64_MIN);
+    bool kernel = a->asked.flags & RK_ATTEMPT_KERNEL, tracepoint = a->asked.type == PERF_TRACEPOINT;
+
+    if (a->asked.code == -EPERM && !tracepoint && a->asked.type != PERF_BREAKPOINT && seccomp_filters(a))
+        return seccomp(a);
+    if (is(a, RK_FACT_CAP_PERFMON)) {
+        if (is(a, RK_FACT_CONTAINER))
+            return say(a, RK_CAUSE_CAPABILITY, "start the container without a user namespace of its own",
+                       "refused although the capability is there: in a container's user namespace it does "
+                       "not count");
+        return say(a, RK_CAUSE_CAPABILITY, "look into: sudo dmesg | grep -iE 'lockdown|denied'",
+                   "refused although the capability is there: kernel lockdown or a security module");
+    }
+    if (level >= 3)
+        return paranoid(a, level,
+                        a->asked.pid < 0 ? 0
+                        : kernel         ? 1
+                                         : 2,
+                        "this kernel lets no plain user measure");
+    if (tracepoint && level >= 0)
+        return paranoid(a, level, -1, "a plain user may not use tracepoints");
+    if (a->asked.pid < 0 && level >= 1)
+        return paranoid(a, level, 0, "a plain user may not measure a whole CPU");
+    if (kernel && level >= 2)
+        return paranoid(a, level, 1, "a plain user may not count in the kernel");
+    if (a->asked.pid > 0)
+        return not_yours(a);
+    return no_capability(a, a->asked.type >= CHAIN_PMU_FIRST ? "this PMU is for privileged users"
+                                                             : "a capability is missing");
+}
+
+static const char *pmu_name(const struct attempt *a, uint32_t type)
+{
+    struct rk_pmu pmu = {.size = sizeof pmu};
+    int n = rk_host_pmu_count(a->host);
+
+    for (int i = 0; i < n; i++)
+        if (rk_host_pmu(a->host, (size_t)i, &pmu) == 0 && pmu.type == type)
+            return pmu.name;
+    return NULL;
+}
+
+static bool is_hardware(uint32_t type)
+{
+    return type == PERF_HARDWARE || type == PERF_HW_CACHE || type == PERF_RAW;
+}
+
+static int no_hardware(const struct attempt *a)
+{
+    if (is(a, RK_FACT_VIRTUAL))
+        return say(
+            a, RK_CAUSE_NO_PMU,
+            "ask whoever runs the host for a virtual PMU, or measure time: -e task-clock or -e cpu-clock",
+            "no hardware PMU: this is a virtual machine");
+    return say(a, RK_CAUSE_NO_PMU, "measure time instead: -e task-clock or -e cpu-clock",
+               "no hardware PMU: the kernel has no driver for this processor's counters");
+}
+
+static int no_entry(const struct attempt *a)
+{
+    uint32_t type = a->asked.type;
+    const char *name;
+
+    if (is_hardware(type)) {
+        if (!is(a, RK_FACT_CORE_PMU))
+            return no_hardware(a);
+        return say(a, RK_CAUSE_UNSUPPORTED, "use another event, such as cycles or instructions",
+                   "this processor's PMU does not count it");
+    }
+    if (type == PERF_TRACEPOINT)
+        return say(a, RK_CAUSE_NO_EVENT, NULL, "this kernel has no tracepoint with number %ju",
+                   (uintmax_t)a->asked.config);
+    if (type == PERF_SOFTWARE)
+        return say(a, RK_CAUSE_KERNEL_OLD, NULL, "Linux %s does not know this software event",
+                   rk_host_kernel(a->host));
+    if ((name = pmu_name(a, type)))
+        return say(a, RK_CAUSE_UNSUPPORTED, NULL, "the PMU %s has no event %#jx", name,
+                   (uintmax_t)a->asked.config);
+    return say(a, RK_CAUSE_NO_PMU, "ls /sys/bus/event_source/devices", "this machine has no PMU of type %u",
+               type);
+}
+
+static bool cpu_online(const struct attempt *a)
+{
+    const int32_t *cpus;
+    size_t n;
+
+    if (rk_host_cpus(a->host, &cpus, &n) < 0)
+        return true;
+    for (size_t i = 0; i < n; i++)
+        if (cpus[i] == a->asked.cpu)
+            return true;
+    return false;
+}
+
+static int no_device(const struct attempt *a)
+{
+    if (a->asked.cpu >= 0 && !cpu_online(a))
+        return say(a, RK_CAUSE_NO_CPU, "cat /sys/devices/system/cpu/online", "CPU %d is not online",
+                   a->asked.cpu);
+    if (is_hardware(a->asked.type) && !is(a, RK_FACT_CORE_PMU))
+        return no_hardware(a);
+    return say(a, RK_CAUSE_UNSUPPORTED, NULL, "the PMU is not there for this CPU, or lacks the feature");
+}
+
+static int unsupported(const struct attempt *a)
+{
+    uint32_t flags = a->asked.flags;
+
+    if (is_hardware(a->asked.type) && !is(a, RK_FACT_CORE_PMU))
+        return no_hardware(a);
+    if (flags & RK_ATTEMPT_PRECISE)
+        return say(a, RK_CAUSE_UNSUPPORTED, "leave the p modifier out", "this PMU can't sample so precisely");
+    if (flags & RK_ATTEMPT_BRANCHES)
+        return say(a, RK_CAUSE_UNSUPPORTED, NULL, "this PMU does not record branches");
+    if (flags & RK_ATTEMPT_SAMPLING)
+        return say(a, RK_CAUSE_UNSUPPORTED, "sample cpu-clock, or count only",
+                   "this PMU can count but not sample: it has no overflow interrupt");
+    return say(a, RK_CAUSE_UNSUPPORTED, NULL, "this PMU can't do what was asked");
+}
+
+static int invalid(const struct attempt *a)
+{
+    char remedy[sizeof a->ret->remedy];
+    int64_t rate = limit_or(a, RK_LIMIT_SAMPLE_RATE, INT64_MAX);
+
+    if (a->asked.pid < 0 && a->asked.cpu < 0 && !(a->asked.flags & RK_ATTEMPT_CGROUP))
+        return say(a, RK_CAUSE_ARGUMENT, NULL, "neither a thread nor a CPU was said");
+    if (a->asked.frequency > (uint64_t)rate) {
+        snprintf(remedy, sizeof remedy, "sudo sysctl -w kernel.perf_event_max_sample_rate=%ju",
+                 (uintmax_t)a->asked.frequency);
+        return say(a, RK_CAUSE_RATE, remedy,
+                   "%ju samples a second are more than kernel.perf_event_max_sample_rate, which is %jd",
+                   (uintmax_t)a->asked.frequency, (intmax_t)rate);
+    }
+    if (a->asked.flags & RK_ATTEMPT_GROUP) {
+        bool watchdog = limit_or(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
+        return say(a, RK_CAUSE_UNSUPPORTED,
+                   watchdog ? "split the group, or free a counter: sudo sysctl -w kernel.nmi_watchdog=0"
+                            : "split the group",
+                   "the group does not fit: the PMU has too few counters for it%s",
+                   watchdog ? " (the NMI watchdog holds one)" : "");
+    }
+    if (a->asked.flags & (RK_ATTEMPT_PRECISE | RK_ATTEMPT_BRANCHES))
+        return unsupported(a);
+    return say(a, RK_CAUSE_KERNEL_OLD, NULL, "Linux %s refuses this combination of event and options",
+               rk_host_kernel(a->host));
+}
+
+static int descriptors(const struct attempt *a)
+{
+    char remedy[sizeof a->ret->remedy];
+    int64_t soft = limit_or(a, RK_LIMIT_NOFILE, 0), hard = limit_or(a, RK_LIMIT_NOFILE_HARD, soft);
+    uint64_t needed = a->asked.needed;
+
+    if (!needed)
+        return say(a, RK_CAUSE_DESCRIPTORS, "ulimit -n \"$(ulimit -Hn)\"",
+                   "out of file descriptors: %jd are allowed (RLIMIT_NOFILE; hard limit %jd)", (intmax_t)soft,
+                   (intmax_t)hard);
+    if (needed > (uint64_t)hard)
+        snprintf(remedy, sizeof remedy,
+                 "sudo prlimit --pid $$ --nofile=%ju, or measure fewer events, threads or CPUs",
+                 (uintmax_t)needed);
+    else
+        snprintf(remedy, sizeof remedy, "ulimit -n %ju", (uintmax_t)needed);
+    return say(a, RK_CAUSE_DESCRIPTORS, remedy,
+               "%ju file descriptors are needed and %jd are allowed (RLIMIT_NOFILE's hard limit)",
+               (uintmax_t)needed, (intmax_t)hard);
+}
+
+static int no_syscall(const struct attempt *a)
+{
+    if (seccomp_filters(a))
+        return seccomp(a);
+    return say(a, RK_CAUSE_KERNEL_OLD, "use a kernel built with CONFIG_PERF_EVENTS=y",
+               "this kernel has no perf_event_open");
+}
+
+static int deep_stack(const struct attempt *a)
+{
+    return say(a, RK_CAUSE_ARGUMENT,
+               "ask for fewer frames, or: sudo sysctl -w kernel.perf_event_max_stack=1024",
+               "more frames per call chain than kernel.perf_event_max_stack allows, which is %jd",
+               (intmax_t)limit_or(a, RK_LIMIT_MAX_STACK, 127));
+}
+
+static int no_space(const struct attempt *a)
+{
+    if (a->asked.type == PERF_BREAKPOINT)
+        return say(a, RK_CAUSE_BUSY, "set fewer breakpoints, or end the debugger that uses them",
+                   "all of the processor's debug registers are in use");
+    return say(a, RK_CAUSE_BUSY, NULL, "the PMU has no room for another event");
+}
+
+static int locked_memory(const struct attempt *a)
+{
+    char remedy[sizeof a->ret->remedy];
+    int64_t per_cpu = limit_or(a, RK_LIMIT_MLOCK_KB, 0), memlock = limit_or(a, RK_LIMIT_MEMLOCK, 0);
+    const int32_t *cpus;
+    size_t n_cpus = 1;
+
+    rk_host_cpus(a->host, &cpus, &n_cpus);
+    uint64_t more = (a->asked.needed + 1023) / 1024;
+    snprintf(remedy, sizeof remedy, "sudo sysctl -w kernel.perf_event_mlock_kb=%ju   # or smaller rings",
+             (uintmax_t)((uint64_t)per_cpu + (more ? more : (uint64_t)per_cpu)));
+    return say(a, RK_CAUSE_MLOCK, remedy,
+               "rings need more locked memory than this user may have: %jd KiB for each of %zu CPUs "
+               "(kernel.perf_event_mlock_kb), and %jd KiB beside (RLIMIT_MEMLOCK)",
+               (intmax_t)per_cpu, n_cpus, (intmax_t)(memlock / 1024));
+}
+
+static int starved(const struct attempt *a)
+{
+    bool watchdog = limit_or(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
+
+    return say(a, RK_CAUSE_STARVED,
+               watchdog
+                   ? "leave the D modifier out, count fewer events, or: sudo sysctl -w kernel.nmi_watchdog=0"
+                   : "leave the D modifier out, or count fewer events",
+               "pinned, and the PMU had no counter free: the kernel stopped counting it");
+}
+
+static int other(const struct attempt *a)
+{
+    return say(a, RK_CAUSE_UNKNOWN, NULL, "%s failed: %s", rk_stage_name(a->asked.stage),
+               a->asked.code < 0 ? strerror(-a->asked.code) : "no reason was given");
+}
+
+#define ANY_STAGE UINT32_MAX
+
+/* The first row that fits is taken. */
+static const struct row {
+    uint32_t stage;
+    int code; /* errno */
+    int (*explain)(const struct attempt *a);
+    uint32_t cause; /* where `explain` is NULL */
+    const char *what, *remedy;
+} rows[] = {
+    {ANY_STAGE, ESTALE, NULL, RK_CAUSE_FORKED, "opened before a fork: counters stay with the parent",
+     "open it again in the child"},
+    {ANY_STAGE, ENOMEM, NULL, RK_CAUSE_MEMORY, "the kernel is out of memory for it", NULL},
+    {ANY_STAGE, EINTR, NULL, RK_CAUSE_UNKNOWN, "interrupted by a signal", "try again"},
+    {ANY_STAGE, EFAULT, NULL, RK_CAUSE_ARGUMENT, "a bad address was passed to the kernel", NULL},
+    {ANY_STAGE, EBADF, NULL, RK_CAUSE_ARGUMENT, "a descriptor (group leader, cgroup or event) is not open",
+     NULL},
+
+    {RK_STAGE_OPEN, EACCES, denied, 0, NULL, NULL},
+    {RK_STAGE_OPEN, EPERM, denied, 0, NULL, NULL},
+    {RK_STAGE_OPEN, ENOENT, no_entry, 0, NULL, NULL},
+    {RK_STAGE_OPEN, ENODEV, no_device, 0, NULL, NULL},
+    {RK_STAGE_OPEN, ENXIO, no_device, 0, NULL, NULL},
+    {RK_STAGE_OPEN, EOPNOTSUPP, unsupported, 0, NULL, NULL},
+    {RK_STAGE_OPEN, EINVAL, invalid, 0, NULL, NULL},
+    {RK_STAGE_OPEN, E2BIG, NULL, RK_CAUSE_KERNEL_OLD, "this kernel is too old for an option that is set",
+     NULL},
+    {RK_STAGE_OPEN, EMFILE, descriptors, 0, NULL, NULL},
+    {RK_STAGE_OPEN, ENFILE, NULL, RK_CAUSE_DESCRIPTORS, "the whole system is out of file descriptors",
+     "sudo sysctl -w fs.file-max=1000000"},
+    {RK_STAGE_OPEN, ESRCH, NULL, RK_CAUSE_NO_PROCESS, "no such process or thread, or it has ended", NULL},
+    {RK_STAGE_OPEN, EBUSY, NULL, RK_CAUSE_BUSY, "another program has the PMU for itself",
+     "end the other profiler, or try again later"},
+    {RK_STAGE_OPEN, ENOSPC, no_space, 0, NULL, NULL},
+    {RK_STAGE_OPEN, ENOSYS, no_syscall, 0, NULL, NULL},
+    {RK_STAGE_OPEN, EOVERFLOW, deep_stack, 0, NULL, NULL},
+    {RK_STAGE_OPEN, EAGAIN, NULL, RK_CAUSE_BUSY, "the kernel was busy with it", "try again"},
+
+    {RK_STAGE_MAP, EPERM, locked_memory, 0, NULL, NULL},
+    {RK_STAGE_MAP, EAGAIN, locked_memory, 0, NULL, NULL},
+    {RK_STAGE_MAP, EACCES, NULL, RK_CAUSE_ARGUMENT, "a ring must be mapped shared, and readable", NULL},
+    {RK_STAGE_MAP, EINVAL, NULL, RK_CAUSE_ARGUMENT,
+     "a ring is a power of two of pages, the same at each mapping, and an inherited event needs a CPU", NULL},
+    {RK_STAGE_MAP, ENODEV, NULL, RK_CAUSE_NO_PROCESS,
+     "the event is no longer attached: what it measured has ended", NULL},
+
+    {RK_STAGE_READ, 0, starved, 0, NULL, NULL},
+    {RK_STAGE_READ, ENOSPC, NULL, RK_CAUSE_ARGUMENT, "the buffer is too small for the group's values", NULL},
+    {RK_STAGE_READ, ECHILD, NULL, RK_CAUSE_BUSY,
+     "a thread was born while the group was opened; the group can't be read together while it lives",
+     "read the events singly, or open the set again"},
+    {RK_STAGE_READ, ENODEV, NULL, RK_CAUSE_NO_CPU, "its CPU has gone offline", NULL},
+
+    {RK_STAGE_CONTROL, EINVAL, NULL, RK_CAUSE_ARGUMENT, "the kernel refuses this for the event", NULL},
+    {RK_STAGE_CONTROL, ENOTTY, NULL, RK_CAUSE_KERNEL_OLD, "this kernel does not know the request", NULL},
+    {RK_STAGE_CONTROL, ESRCH, NULL, RK_CAUSE_NO_PROCESS, "what it measured has ended", NULL},
+};
+
+int explain(struct rk_host *host, const struct rk_attempt *attempt, struct rk_error *ret)
+{
+    struct attempt a = {host, *attempt, ret};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct row *row = &rows[i];
+        if (attempt->code != -row->code || (row->stage != ANY_STAGE && row->stage != attempt->stage))
+            continue;
+        return row->explain ? row->explain(&a) : say(&a, row->cause, row->remedy, "%s", row->what);
+    }
+    return other(&a);
+}
+
+int rk_explain(struct rk_host *host, const struct rk_attempt *attempt, struct rk_error *ret)
+{
+    struct rk_attempt taken;
+    int rc = options_take(&taken, sizeof taken, attempt);
+
+    if (rc < 0 || !host || !ret)
+        return -EINVAL;
+    return explain(host, &taken, ret);
+}

@@ -1,0 +1,323 @@
+/*
+ * From plan to descriptors.
+ *
+ * Opening is tried from the beginning, and begun anew whenever the shape changes: an event turns out absent
+ * (another may have to lead its group), a weak group is split, or groups can't be read together. Each restart
+ * takes something away for good, so that there are at most a few per event; nearly always there is none, since
+ * the first slot already tells.
+ *
+ * A thread that ends while its process is being opened is no error: its slot is left out.
+ */
+#include "open/opening.h"
+
+#include "base/error.h"
+#include "open/policy.h"
+#include "sys/file.h"
+#include "sys/limit.h"
+#include "sys/perf.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RESTART 1 /* begin again */
+
+struct opening {
+    struct rk_set *set;
+    const struct plan *plan;
+    struct policy policy;
+    struct rk_error first; /* why the first absent event is absent */
+    bool have_first;
+    bool raised;        /* the descriptor limit was looked after */
+    struct rk_error *e; /* never NULL */
+};
+
+void opening_undo(struct rk_set *set)
+{
+    for (size_t i = 0; i < (size_t)set->n_slots * set->n_events; i++)
+        if (set->fds[i] >= 0) {
+            sys_close(set->fds[i]);
+            set->fds[i] = -1;
+        }
+    set->n_slots = 0;
+}
+
+/* Groups of the events that are present; each event's leader. */
+static void arrange(struct rk_set *set)
+{
+    struct set_group *group = NULL;
+    uint32_t number = 0, n = 0;
+
+    set->n_groups = 0;
+    for (uint32_t i = 0; i < set->n_events; i++) {
+        struct set_event *event = &set->events[i];
+        if (event->absent)
+            continue;
+        if (!group || event->split || event->event.group != number) {
+            group = &set->groups[set->n_groups++];
+            *group = (struct set_group){.first = n};
+            number = event->event.group;
+        }
+        set->members[n++] = i;
+        group->n++;
+        event->leader = set->members[group->first];
+    }
+}
+
+static struct policy_place place_of(const struct rk_set *set, const struct set_group *group, uint32_t event)
+{
+    return (struct policy_place){
+        .leads = set->members[group->first] == event,
+        .carries = set->members[0] == event,
+        .members = group->n,
+    };
+}
+
+static void build_attrs(struct opening *o)
+{
+    struct rk_set *set = o->set;
+
+    for (uint32_t g = 0; g < set->n_groups; g++)
+        for (uint32_t m = 0; m < set->groups[g].n; m++) {
+            uint32_t event = set->members[set->groups[g].first + m];
+            struct policy_place place = place_of(set, &set->groups[g], event);
+            policy_attr(&o->policy, &set->events[event], &place, &set->events[event].attr);
+        }
+}
+
+/* Errors that are about one event; the others would meet every event. */
+static bool is_events_own(int code)
+{
+    switch (code) {
+    case -ENOENT:
+    case -EOPNOTSUPP:
+    case -EINVAL:
+    case -ENODEV:
+    case -ENXIO:
+    case -EACCES:
+    case -EPERM:
+    case -E2BIG:
+    case -EBUSY:
+    case -ENOSPC:
+    case -EOVERFLOW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* `error` says why the event can't be opened: leaves it out where that is wanted, else fails. */
+static int leave_out(struct opening *o, uint32_t event, const struct rk_error *error)
+{
+    struct rk_set *set = o->set;
+
+    if (!set->options.keep || !is_events_own(error->code))
+        return error_give(o->e, error);
+    if (!o->have_first) {
+        o->first = *error;
+        o->have_first = true;
+    }
+    set->events[event].absent = true;
+    set->events[event].code = error->code;
+    if (set_note_add(set, event, error->cause, true, error->remedy, "%s", error->what) < 0)
+        return fail_memory(o->e, RK_STAGE_OPEN);
+    return RESTART;
+}
+
+/* Out of descriptors although the plan seemed to fit: the process has many open. Once, look and raise the limit. */
+static int more_descriptors(struct opening *o, uint32_t slot, uint32_t event)
+{
+    uint64_t more = o->plan->descriptors - (uint64_t)slot * o->set->n_events - event, needed = 0, allowed;
+
+    if (!o->raised) {
+        o->raised = true;
+        if (plan_descriptors(more, &needed, &allowed) == 0)
+            return 0;
+    }
+    return set_fail(o->set, RK_STAGE_OPEN, slot, event, -EMFILE, needed, o->e);
+}
+
+static int open_event(struct opening *o, uint32_t slot, const struct set_group *group, uint32_t event,
+                      int leader_fd)
+{
+    struct rk_set *set = o->set;
+    struct set_event *at = &set->events[event];
+    struct policy_place place = place_of(set, group, event);
+    const struct set_slot *where = &set->slots[slot];
+    int rc = 0;
+
+    for (;;) {
+        struct perf_attr attr = at->attr; /* the kernel writes into it */
+        int fd = sys_perf_open(&attr, where->pid, where->cpu, leader_fd, 0);
+        if (fd >= 0) {
+            set->fds[(size_t)slot * set->n_events + event] = fd;
+            o->policy.lost_taken |= (attr.read_format & FORMAT_LOST) != 0;
+            return 0;
+        }
+        if (fd == -EINTR)
+            continue;
+        if (fd == -EMFILE) {
+            if ((rc = more_descriptors(o, slot, event)) < 0)
+                return rc;
+            continue;
+        }
+        enum policy_step step = policy_step(&o->policy, set, event, &place, fd, &rc);
+        if (rc < 0)
+            return fail_memory(o->e, RK_STAGE_OPEN);
+        if (step == STEP_RESTART)
+            return RESTART;
+        if (step == STEP_NONE) {
+            struct rk_error error = {.size = sizeof error};
+            set_fail(set, RK_STAGE_OPEN, slot, event, fd, 0, &error);
+            return leave_out(o, event, &error);
+        }
+        build_attrs(o);
+    }
+}
+
+static int open_slot(struct opening *o, uint32_t slot)
+{
+    struct rk_set *set = o->set;
+
+    for (uint32_t g = 0; g < set->n_groups; g++) {
+        const struct set_group *group = &set->groups[g];
+        int leader_fd = -1;
+        for (uint32_t m = 0; m < group->n; m++) {
+            uint32_t event = set->members[group->first + m];
+            int rc = open_event(o, slot, group, event, leader_fd);
+            if (rc != 0)
+                return rc;
+            if (m == 0)
+                leader_fd = set_fd(set, slot, event);
+        }
+    }
+    return 0;
+}
+
+static void close_slot(struct rk_set *set, uint32_t slot)
+{
+    int *row = &set->fds[(size_t)slot * set->n_events];
+
+    for (uint32_t i = 0; i < set->n_events; i++)
+        if (row[i] >= 0) {
+            sys_close(row[i]);
+            row[i] = -1;
+        }
+}
+
+static int open_slots(struct opening *o)
+{
+    struct rk_set *set = o->set;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < o->plan->n_slots; i++) {
+        uint32_t slot = set->n_slots++;
+        set->slots[slot] = o->plan->slots[i];
+        rc = open_slot(o, slot);
+        if (rc == -ESRCH && o->plan->n_slots > 1) {
+            close_slot(set, slot);
+            set->n_slots--;
+            continue;
+        }
+        if (rc != 0)
+            return rc;
+    }
+    return set->n_slots ? 0 : rc; /* *e tells of the last thread that had ended */
+}
+
+/* A thread born while its parent's group was half open lacks members, and while it lives the group's read fails:
+ * only a process that runs meanwhile can do that. */
+static bool groups_are_whole(const struct opening *o)
+{
+    struct rk_set *set = o->set;
+
+    if (!o->policy.inherit || o->policy.no_together || set->n_groups == 0 ||
+        (o->policy.kind != TARGET_THREAD && o->policy.kind != TARGET_PROCESS))
+        return true;
+    for (uint32_t slot = 0; slot < set->n_slots; slot++)
+        for (uint32_t g = 0; g < set->n_groups; g++)
+            if (set->groups[g].n > 1 &&
+                sys_perf_read(set_fd(set, slot, set->members[set->groups[g].first]), set->words,
+                              3 + 3 * (size_t)set->groups[g].n) == -ECHILD)
+                return false;
+    return true;
+}
+
+static int open_all(struct opening *o)
+{
+    struct rk_set *set = o->set;
+
+    for (;;) {
+        arrange(set);
+        if (!set->n_groups)
+            return error_give(o->e, &o->first);
+        build_attrs(o);
+        int rc = open_slots(o);
+        if (rc < 0)
+            return rc;
+        if (rc == 0) {
+            if (groups_are_whole(o))
+                return 0;
+            o->policy.no_together = true;
+        }
+        opening_undo(set);
+    }
+}
+
+static void finish_groups(struct rk_set *set)
+{
+    for (uint32_t g = 0; g < set->n_groups; g++) {
+        struct set_group *group = &set->groups[g];
+        uint64_t format = set->events[set->members[group->first]].attr.read_format;
+        group->together = format & FORMAT_GROUP;
+        group->stride = (uint8_t)(1 + !!(format & FORMAT_ID) + !!(format & FORMAT_LOST));
+    }
+}
+
+static int refuse_senseless(struct opening *o)
+{
+    for (uint32_t i = 0; i < o->set->n_events; i++) {
+        struct rk_error error = {.size = sizeof error};
+        if (policy_refuse(&o->set->events[i].event, &error) < 0) {
+            int rc = leave_out(o, i, &error);
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+/* A plan that is small beside the limit is simply tried. */
+static int look_after_descriptors(struct opening *o)
+{
+    int64_t soft = 0;
+    uint64_t needed, allowed;
+
+    if (sys_limit_get(SYS_LIMIT_NOFILE, &soft, NULL) == 0 && o->plan->descriptors < (uint64_t)soft / 8)
+        return 0;
+    o->raised = true;
+    if (plan_descriptors(o->plan->descriptors, &needed, &allowed) == 0)
+        return 0;
+    return set_fail(o->set, RK_STAGE_OPEN, UINT32_MAX, UINT32_MAX, -EMFILE, needed, o->e);
+}
+
+int opening_run(struct rk_set *set, const struct plan *plan, enum target_kind kind, struct rk_error *e)
+{
+    struct rk_error error = {.size = sizeof error}; /* the caller's is filled on failure alone */
+    struct opening o = {
+        .set = set,
+        .plan = plan,
+        .policy = {.host = set->host,
+                   .options = &set->options,
+                   .kind = kind,
+                   .sampling = plan->sampling,
+                   .inherit = plan->inherit,
+                   .ring_bytes = plan->ring_bytes},
+        .e = &error,
+    };
+    int rc = look_after_descriptors(&o);
+
+    if (rc < 0 || (rc = refuse_senseless(&o)) < 0 || (rc = open_all(&o)) < 0)
+        return error_give(e, &error);
+    finish_groups(set);
+    return 0;
+}

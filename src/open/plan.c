@@ -1,0 +1,165 @@
+/*
+ * The plan: which (thread, CPU) pairs, how many rings, how many descriptors.
+ *
+ *                       counting            sampling
+ *     thread, process   (tid, any)          (tid, each CPU): an inherited event with no CPU can't be mapped
+ *     … no_inherit      (tid, any)          one thread: (tid, any) and one ring; several: (tid, each CPU)
+ *     CPUs              (any, cpu)          (any, cpu)
+ *
+ * There is one ring per CPU, whatever the number of events and threads.
+ */
+#include "open/plan.h"
+
+#include "base/error.h"
+#include "host/host.h"
+#include "open/policy.h"
+#include "sys/file.h"
+#include "sys/limit.h"
+#include "sys/perf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define RING_BYTES (UINT32_C(512) << 10)
+#define DESCRIPTORS_MAX (UINT64_C(1) << 24) /* no process may have more: fs.nr_open is 2^20 */
+
+void plan_free(struct plan *plan)
+{
+    free(plan->slots);
+    plan->slots = NULL;
+}
+
+/* The largest ring, up to the default, such that all of them fit into what this user may lock. */
+static uint32_t ring_that_fits(struct rk_host *host, uint32_t rings)
+{
+    int64_t per_cpu, memlock, level;
+    const int32_t *cpus;
+    size_t n_cpus;
+    uint32_t bytes = RING_BYTES;
+    uint32_t page = (uint32_t)sys_page_size();
+
+    if (rk_host_fact(host, RK_FACT_CAP_IPC_LOCK) == 1 ||
+        (rk_host_limit(host, RK_LIMIT_PARANOID, &level) == 0 && level < 0) ||
+        rk_host_limit(host, RK_LIMIT_MLOCK_KB, &per_cpu) < 0 ||
+        rk_host_limit(host, RK_LIMIT_MEMLOCK, &memlock) < 0 || rk_host_cpus(host, &cpus, &n_cpus) < 0)
+        return bytes;
+    /* In doubles: the limits may be anything up to "unlimited". */
+    double room = (double)per_cpu * 1024 * (double)n_cpus + (double)memlock;
+    while (bytes > page && ((double)bytes + page) * rings > room)
+        bytes /= 2;
+    return bytes;
+}
+
+static int expand(struct rk_host *host, const struct rk_target *target, const struct rk_set_options *options,
+                  struct plan *plan, struct rk_error *e)
+{
+    _cleanup_free_ int32_t *ids = NULL;
+    const int32_t *cpus = NULL;
+    size_t n_ids, n_cpus = 1;
+    bool by_cpu = target->kind == TARGET_CPUS, each_cpu = false;
+    int rc = target_ids(target, &ids, &n_ids, e);
+
+    if (rc < 0)
+        return rc;
+    plan->inherit = !by_cpu && !options->no_inherit;
+    each_cpu = plan->sampling && !by_cpu && (plan->inherit || n_ids > 1);
+    if (each_cpu && (rc = rk_host_cpus(host, &cpus, &n_cpus)) < 0)
+        return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
+                    "the online CPUs can't be read: /sys/devices/system/cpu/online");
+    if ((uint64_t)n_ids * n_cpus > DESCRIPTORS_MAX)
+        return fail(e, -EMFILE, RK_STAGE_OPEN, RK_CAUSE_DESCRIPTORS, "measure fewer threads or CPUs",
+                    "%zu threads on %zu CPUs are too many", n_ids, n_cpus);
+    plan->slots = calloc(n_ids * n_cpus, sizeof *plan->slots);
+    if (!plan->slots)
+        return fail_memory(e, RK_STAGE_OPEN);
+    for (size_t i = 0; i < n_ids; i++)
+        for (size_t j = 0; j < n_cpus; j++)
+            plan->slots[plan->n_slots++] =
+                by_cpu ? (struct set_slot){-1, ids[i]} : (struct set_slot){ids[i], each_cpu ? cpus[j] : -1};
+    plan->n_rings = !plan->sampling ? 0 : (uint32_t)(by_cpu ? n_ids : n_cpus);
+    return 0;
+}
+
+int plan_make(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
+              const struct rk_set_options *options, struct plan *ret, struct rk_error *e)
+{
+    struct plan plan = {.n_events = (uint32_t)rk_events_count(events)};
+    int rc = policy_check(options, e);
+
+    if (rc < 0)
+        return rc;
+    if (!plan.n_events)
+        return fail_argument(e, RK_STAGE_OPEN, "there are no events");
+    plan.sampling = policy_samples(options, events);
+    if (plan.sampling && options->ring_bytes && options->ring_bytes < sys_page_size())
+        return fail_argument(e, RK_STAGE_OPEN, "ring_bytes is %u; the least is a page, %zu",
+                             options->ring_bytes, sys_page_size());
+    rc = expand(host, target, options, &plan, e);
+    if (rc < 0)
+        return rc;
+    plan.descriptors = (uint64_t)plan.n_events * plan.n_slots;
+    if (plan.sampling)
+        plan.ring_bytes = options->ring_bytes ? options->ring_bytes : ring_that_fits(host, plan.n_rings);
+    *ret = plan;
+    return 0;
+}
+
+static int count_entry(void *count, const char *name)
+{
+    (void)name;
+    ++*(uint64_t *)count;
+    return 0;
+}
+
+/* Descriptors that this process has open; 0 where /proc can't tell. */
+static uint64_t open_now(void)
+{
+    _cleanup_close_ int root = sys_root_open(NULL);
+    uint64_t n = 0;
+
+    if (root < 0 || sys_dir_each(root, "proc/self/fd", count_entry, &n) < 0)
+        return 0;
+    return n > 2 ? n - 2 : 0; /* less the root and the directory itself */
+}
+
+int plan_descriptors(uint64_t more, uint64_t *ret_needed, uint64_t *ret_allowed)
+{
+    int64_t soft, hard;
+
+    if (sys_limit_get(SYS_LIMIT_NOFILE, &soft, &hard) < 0)
+        return 0; /* the kernel will say */
+    uint64_t needed = open_now() + more;
+    if (needed <= (uint64_t)soft)
+        return 0;
+    if (needed <= (uint64_t)hard && sys_limit_set(SYS_LIMIT_NOFILE, (int64_t)needed) == 0)
+        return 0;
+    *ret_needed = needed;
+    *ret_allowed = (uint64_t)hard;
+    return -EMFILE;
+}
+
+int rk_set_plan(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
+                const struct rk_set_options *options, struct rk_plan *ret, struct rk_error *e)
+{
+    struct rk_set_options taken;
+    struct plan plan;
+    int64_t soft, hard = 0;
+    int rc = options_check(&taken, sizeof taken, options, "rk_set_options", RK_STAGE_OPEN, e);
+
+    if (rc < 0 || (rc = plan_make(host, events, target, &taken, &plan, e)) < 0)
+        return rc;
+    uint64_t used = open_now();
+    sys_limit_get(SYS_LIMIT_NOFILE, &soft, &hard);
+    struct rk_plan result = {
+        .events = plan.n_events,
+        .slots = plan.n_slots,
+        .rings = plan.n_rings,
+        .descriptors = plan.descriptors,
+        .allowed = (uint64_t)hard > used ? (uint64_t)hard - used : 0,
+        .ring_bytes = plan.n_rings ? plan.n_rings * (plan.ring_bytes + (uint64_t)sys_page_size()) : 0,
+    };
+    plan_free(&plan);
+    if (result_give(ret, &result, sizeof result) < 0)
+        return fail_argument(e, RK_STAGE_OPEN, "struct rk_plan: size is not set");
+    return 0;
+}

@@ -1,0 +1,28 @@
+/*
+ * What opening will take, before anything is opened: slots, rings, descriptors.
+ */
+#ifndef OPEN_PLAN_H
+#define OPEN_PLAN_H
+
+#include "open/set.h"
+#include "target/target.h"
+
+struct plan {
+    struct set_slot *slots; /* the plan's; free with plan_free() */
+    uint32_t n_slots, n_rings, n_events;
+    uint64_t descriptors;
+    uint32_t ring_bytes;
+    bool sampling, inherit;
+};
+
+int plan_make(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
+              const struct rk_set_options *options, struct plan *ret, struct rk_error *e);
+void plan_free(struct plan *plan);
+
+/*
+ * Sees to it that `more` descriptors can be opened beside what is open now, raising the soft limit towards the
+ * hard one as far as needed. 0; or -EMFILE, and *ret_needed and *ret_allowed say how many altogether.
+ */
+int plan_descriptors(uint64_t more, uint64_t *ret_needed, uint64_t *ret_allowed);
+
+#endif

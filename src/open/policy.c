@@ -1,0 +1,378 @@
+/*
+ * What is asked of the kernel.
+ *
+ * Counting   read_format ENABLED|RUNNING; a group's leader has GROUP too, its siblings not, so that they can be
+ *            read singly. The leader is opened disabled and its siblings enabled: one ioctl toggles all.
+ * Sampling   IDENTIFIER|IP|TID|TIME|CPU|PERIOD and what the options add; the first event of a slot carries
+ *            the side-band records; each has sample_id_all, so that every record says when and whose it is.
+ *
+ * Steps down, by the kernel's answer:
+ *   EACCES, EPERM        kernel counting forbidden (paranoid ≥ 2, no capability) → user space only, noted.
+ *                        Not for what happens in the kernel alone (context switches, tracepoints): with the
+ *                        kernel excluded those read 0, which would be a lie.
+ *   EINVAL               frequency above the limit → the limit, noted; FORMAT_LOST → without; an inherited
+ *                        group's FORMAT_GROUP (before 4.13) → single reads; a weak group → singles, noted
+ *   EINVAL, EOPNOTSUPP   arm64's user access bit → without; :P → less precise
+ */
+#include "open/policy.h"
+
+#include "base/error.h"
+#include "open/explain.h"
+
+#include <errno.h>
+#include <reckon/record.h>
+#include <stdio.h>
+
+#define SAMPLE_ALWAYS \
+    (RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD)
+#define ARM64_USER_ACCESS UINT64_C(2) /* config1: the counter may be read by the thread itself */
+#define MODES (RK_EVENT_USER | RK_EVENT_KERNEL | RK_EVENT_HYPERVISOR)
+
+bool policy_samples(const struct rk_set_options *options, const struct rk_events *events)
+{
+    struct rk_event event = {.size = sizeof event};
+
+    if (options->period || options->frequency || options->records)
+        return true;
+    for (size_t i = 0; i < rk_events_count(events); i++)
+        if (rk_events_get(events, i, &event) == 0 && (event.period || event.frequency))
+            return true;
+    return false;
+}
+
+int policy_check(const struct rk_set_options *o, struct rk_error *e)
+{
+    const uint32_t stage = RK_STAGE_OPEN;
+
+    if (o->period && o->frequency)
+        return fail_argument(e, stage, "period and frequency are both set; set one");
+    if (o->wakeup_bytes && o->wakeup_samples)
+        return fail_argument(e, stage, "wakeup_bytes and wakeup_samples are both set; set one");
+    if (o->ring_bytes & (o->ring_bytes - 1))
+        return fail_argument(e, stage, "ring_bytes is %u; it must be a power of two", o->ring_bytes);
+    if (o->stack_user % 8 || o->stack_user > 65528)
+        return fail_argument(e, stage, "stack_user is %u; it must be a multiple of 8 below 65536",
+                             o->stack_user);
+    if ((o->sample & RK_SAMPLE_STACK_USER) && !o->stack_user)
+        return fail_argument(e, stage, "RK_SAMPLE_STACK_USER is asked for and stack_user is 0");
+    if ((o->sample & RK_SAMPLE_REGS_USER) && !o->regs_user)
+        return fail_argument(e, stage, "RK_SAMPLE_REGS_USER is asked for and regs_user is 0");
+    if (o->max_stack > UINT16_MAX)
+        return fail_argument(e, stage, "max_stack is %u; the most is 65535", o->max_stack);
+    return 0;
+}
+
+bool policy_is_core(struct rk_host *host, uint32_t type)
+{
+    struct rk_pmu pmu = {.size = sizeof pmu};
+
+    if (type == PERF_HARDWARE || type == PERF_HW_CACHE || type == PERF_RAW)
+        return true;
+    if (type <= PERF_BREAKPOINT)
+        return false;
+    int n = rk_host_pmu_count(host);
+    for (int i = 0; i < n; i++)
+        if (rk_host_pmu(host, (size_t)i, &pmu) == 0 && pmu.type == type)
+            return pmu.core;
+    return false;
+}
+
+/* Happens in the kernel alone, whoever caused it. */
+static bool is_kernels(const struct rk_event *event)
+{
+    if (event->type == PERF_SOFTWARE)
+        return event->config == SW_CONTEXT_SWITCHES || event->config == SW_CPU_MIGRATIONS ||
+               event->config == SW_CGROUP_SWITCHES;
+    return event->type == PERF_TRACEPOINT;
+}
+
+int policy_refuse(const struct rk_event *event, struct rk_error *e)
+{
+    uint32_t modes = event->flags & MODES;
+
+    if (!is_kernels(event) || !modes || (modes & RK_EVENT_KERNEL))
+        return 0;
+    fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED, "leave its modifiers out",
+         "%s: happens in the kernel alone, so that in user space there is nothing to count", event->name);
+    fail_event(e, event->name);
+    return -EOPNOTSUPP;
+}
+
+static uint64_t excluded(const struct rk_event *event)
+{
+    uint32_t modes = event->flags & MODES;
+    uint64_t flags = 0;
+
+    if (modes)
+        flags |= (modes & RK_EVENT_USER ? 0 : ATTR_EXCLUDE_USER) |
+                 (modes & RK_EVENT_KERNEL ? 0 : ATTR_EXCLUDE_KERNEL) |
+                 (modes & RK_EVENT_HYPERVISOR ? 0 : ATTR_EXCLUDE_HV);
+    if ((event->flags & (RK_EVENT_GUEST | RK_EVENT_HOST)) == RK_EVENT_GUEST)
+        flags |= ATTR_EXCLUDE_HOST;
+    if ((event->flags & (RK_EVENT_GUEST | RK_EVENT_HOST)) == RK_EVENT_HOST)
+        flags |= ATTR_EXCLUDE_GUEST;
+    if (event->flags & RK_EVENT_NO_IDLE)
+        flags |= ATTR_EXCLUDE_IDLE;
+    return flags;
+}
+
+/* Only a leader may be pinned or exclusive, and only it waits to be enabled. */
+static uint64_t leading(const struct policy *policy, const struct rk_event *event, uint32_t members)
+{
+    uint64_t flags = 0;
+
+    if (event->flags & RK_EVENT_PINNED)
+        flags |= ATTR_PINNED;
+    if (event->flags & RK_EVENT_EXCLUSIVE)
+        flags |= ATTR_EXCLUSIVE;
+    if (policy->options->enabled)
+        return flags;
+    flags |= ATTR_DISABLED;
+    /* arm64 does not count a disabled leader when it checks whether the group fits, unless it will be enabled
+     * on exec; the group would then never run. Where no exec can come (our descriptors are closed by it, and
+     * nothing is inherited) the bit has no other effect. */
+    if (policy->kind == TARGET_COMMAND || (policy->kind == TARGET_SELF && !policy->inherit && members > 1))
+        flags |= ATTR_ENABLE_ON_EXEC;
+    return flags;
+}
+
+static uint64_t records(uint32_t asked)
+{
+    uint64_t flags = 0;
+
+    if (asked & (RK_RECORDS_MAPS | RK_RECORDS_DATA_MAPS))
+        flags |= ATTR_MMAP | ATTR_MMAP2;
+    if (asked & RK_RECORDS_DATA_MAPS)
+        flags |= ATTR_MMAP_DATA;
+    if (asked & RK_RECORDS_TASKS)
+        flags |= ATTR_COMM | ATTR_COMM_EXEC | ATTR_TASK;
+    if (asked & RK_RECORDS_SWITCHES)
+        flags |= ATTR_CONTEXT_SWITCH;
+    return flags;
+}
+
+/* How often: the event's own word, else the set's. :S samples at the leader alone. */
+static void rate(const struct policy *policy, const struct rk_event *event, bool leads,
+                 struct perf_attr *attr)
+{
+    const struct rk_set_options *o = policy->options;
+    bool own = event->period || event->frequency;
+    uint64_t period = own ? event->period : o->period, frequency = own ? event->frequency : o->frequency;
+
+    if ((event->flags & RK_EVENT_SAMPLE_READ) && !leads)
+        return;
+    if (frequency && !period) {
+        attr->flags |= ATTR_FREQ;
+        attr->sample_period = policy->frequency_at_most && frequency > policy->frequency_at_most
+                                  ? policy->frequency_at_most
+                                  : frequency;
+    } else {
+        attr->sample_period = period;
+    }
+}
+
+static void sampling(const struct policy *policy, const struct rk_event *event,
+                     const struct policy_place *place, struct perf_attr *attr)
+{
+    const struct rk_set_options *o = policy->options;
+
+    attr->sample_type = SAMPLE_ALWAYS | o->sample;
+    attr->flags |= ATTR_SAMPLE_ID_ALL;
+    if (place->carries)
+        attr->flags |= records(o->records);
+    rate(policy, event, place->leads, attr);
+    if (event->flags & RK_EVENT_SAMPLE_READ) {
+        attr->read_format |= FORMAT_ID;
+        if (place->leads)
+            attr->sample_type |= RK_SAMPLE_READ;
+    }
+    if (!policy->no_lost)
+        attr->read_format |= FORMAT_LOST;
+    if (o->wakeup_samples) {
+        attr->wakeup = o->wakeup_samples;
+    } else {
+        attr->flags |= ATTR_WATERMARK;
+        attr->wakeup = o->wakeup_bytes ? o->wakeup_bytes : policy->ring_bytes / 2;
+    }
+    if (o->sample & RK_SAMPLE_CALLCHAIN)
+        attr->sample_max_stack = (uint16_t)o->max_stack;
+    if (o->sample & RK_SAMPLE_REGS_USER)
+        attr->sample_regs_user = o->regs_user;
+    if (o->sample & RK_SAMPLE_REGS_INTR)
+        attr->sample_regs_intr = o->regs_intr;
+    if (o->sample & RK_SAMPLE_STACK_USER)
+        attr->sample_stack_user = o->stack_user;
+    if (o->clock_set) {
+        attr->flags |= ATTR_USE_CLOCKID;
+        attr->clockid = o->clock;
+    }
+    attr->flags |= (uint64_t)(event->precise & 3) << ATTR_PRECISE_SHIFT;
+}
+
+/* The shortest size the kernel ever published that holds all that is set: an older kernel then has no reason to
+ * object to a tail that is zero anyway. */
+static uint32_t attr_size(const struct perf_attr *attr)
+{
+    static const uint8_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
+    const unsigned char *bytes = (const unsigned char *)attr;
+    size_t used = sizeof *attr, i = 0;
+
+    while (used > ATTR_SIZE_0 && !bytes[used - 1])
+        used--;
+    while (sizes[i] < used)
+        i++;
+    return sizes[i];
+}
+
+static bool asks_user_access(const struct policy *policy, const struct set_event *event)
+{
+#if defined(__aarch64__)
+    int64_t access;
+
+    return policy->kind == TARGET_SELF && !policy->inherit && !policy->sampling &&
+           !policy->options->no_user_read && !event->no_user_access &&
+           rk_host_limit(policy->host, RK_LIMIT_USER_ACCESS, &access) == 0 && access > 0 &&
+           policy_is_core(policy->host, event->event.type);
+#else
+    (void)policy, (void)event;
+    return false;
+#endif
+}
+
+void policy_attr(const struct policy *policy, const struct set_event *event, const struct policy_place *place,
+                 struct perf_attr *ret)
+{
+    const struct rk_event *asked = &event->event;
+
+    *ret = (struct perf_attr){
+        .type = asked->type,
+        .config = asked->config,
+        .config1 = asked->config1,
+        .config2 = asked->config2,
+        .config3 = asked->config3,
+        .config4 = asked->config4,
+        .bp_type = asked->bp_type,
+        .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
+        .flags = excluded(asked),
+    };
+    if (policy->inherit)
+        ret->flags |= ATTR_INHERIT;
+    if (place->leads) {
+        ret->flags |= leading(policy, asked, place->members);
+        if (place->members > 1 && !policy->no_together)
+            ret->read_format |= FORMAT_GROUP;
+    }
+    if (policy->sampling)
+        sampling(policy, asked, place, ret);
+    if (asks_user_access(policy, event))
+        ret->config1 |= ARM64_USER_ACCESS;
+    ret->size = attr_size(ret);
+}
+
+static enum policy_step to_user_only(struct policy *policy, struct rk_set *set, struct rk_event *event,
+                                     int *ret_rc)
+{
+    uint32_t modes = event->flags & MODES;
+    int64_t level;
+
+    if (policy->options->exact || policy->kind == TARGET_CPUS || is_kernels(event) ||
+        (modes && (modes & (RK_EVENT_USER | RK_EVENT_KERNEL)) != (RK_EVENT_USER | RK_EVENT_KERNEL)))
+        return STEP_NONE;
+    if (rk_host_limit(policy->host, RK_LIMIT_PARANOID, &level) < 0 || level < 2 ||
+        rk_host_fact(policy->host, RK_FACT_CAP_PERFMON) == 1)
+        return STEP_NONE;
+    event->flags = (event->flags & ~MODES) | RK_EVENT_USER;
+    if (!policy->user_only) {
+        struct rk_error error = {.size = sizeof error};
+        const struct rk_attempt attempt = {.stage = RK_STAGE_OPEN,
+                                           .code = -EACCES,
+                                           .cpu = -1,
+                                           .type = event->type,
+                                           .flags = RK_ATTEMPT_KERNEL};
+        explain(policy->host, &attempt, &error);
+        policy->user_only = true;
+        *ret_rc = set_note_add(set, UINT32_MAX, RK_CAUSE_PARANOID, false, error.remedy,
+                               "%s user space only: kernel.perf_event_paranoid is %d",
+                               policy->sampling ? "samples" : "counts", (int)level);
+    }
+    return STEP_RETRY;
+}
+
+static enum policy_step to_lower_rate(struct policy *policy, struct rk_set *set, const struct perf_attr *attr,
+                                      int *ret_rc)
+{
+    int64_t limit;
+    char remedy[96];
+
+    if (policy->options->exact || !(attr->flags & ATTR_FREQ) ||
+        rk_host_limit(policy->host, RK_LIMIT_SAMPLE_RATE, &limit) < 0 || limit < 1 ||
+        attr->sample_period <= (uint64_t)limit)
+        return STEP_NONE;
+    policy->frequency_at_most = (uint64_t)limit;
+    snprintf(remedy, sizeof remedy, "sudo sysctl -w kernel.perf_event_max_sample_rate=%ju",
+             (uintmax_t)attr->sample_period);
+    *ret_rc = set_note_add(set, UINT32_MAX, RK_CAUSE_RATE, false, remedy,
+                           "samples %jd times a second: that is kernel.perf_event_max_sample_rate",
+                           (intmax_t)limit);
+    return STEP_RETRY;
+}
+
+static enum policy_step split(struct rk_set *set, uint32_t event, int *ret_rc)
+{
+    uint32_t leader = set->events[event].leader;
+
+    for (uint32_t i = 0; i < set->n_events; i++)
+        if (set->events[i].leader == leader)
+            set->events[i].split = true;
+    *ret_rc = set_note_add(set, leader, RK_CAUSE_UNSUPPORTED, false, NULL,
+                           "%s: its group does not fit on the PMU, so that its events are counted singly",
+                           set->events[leader].event.name);
+    return STEP_RESTART;
+}
+
+static enum policy_step unknown_feature(struct policy *policy, struct rk_set *set, uint32_t index,
+                                        const struct policy_place *place, int code, int *ret_rc)
+{
+    struct set_event *event = &set->events[index];
+    const struct perf_attr *attr = &event->attr;
+
+    if (code == -EINVAL && (attr->read_format & FORMAT_LOST) && !policy->lost_taken) {
+        policy->no_lost = true;
+        return STEP_RETRY;
+    }
+    if (asks_user_access(policy, event)) {
+        event->no_user_access = true;
+        return STEP_RETRY;
+    }
+    if ((event->event.flags & RK_EVENT_PRECISE_MAX) && event->event.precise > 0) {
+        event->event.precise--;
+        return STEP_RETRY;
+    }
+    if (code == -EINVAL && place->leads && policy->inherit && (attr->read_format & FORMAT_GROUP)) {
+        policy->no_together = true;
+        return STEP_RETRY;
+    }
+    if (code == -EINVAL && !place->leads && (event->event.flags & RK_EVENT_WEAK))
+        return split(set, index, ret_rc);
+    return STEP_NONE;
+}
+
+enum policy_step policy_step(struct policy *policy, struct rk_set *set, uint32_t event,
+                             const struct policy_place *place, int code, int *ret_rc)
+{
+    struct set_event *at = &set->events[event];
+    enum policy_step step = STEP_NONE;
+
+    switch (code) {
+    case -EACCES:
+    case -EPERM:
+        return to_user_only(policy, set, &at->event, ret_rc);
+    case -EINVAL:
+        step = to_lower_rate(policy, set, &at->attr, ret_rc);
+        return step != STEP_NONE ? step : unknown_feature(policy, set, event, place, code, ret_rc);
+    case -EOPNOTSUPP:
+        return unknown_feature(policy, set, event, place, code, ret_rc);
+    default:
+        return STEP_NONE;
+    }
+}

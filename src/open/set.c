@@ -1,0 +1,342 @@
+/*
+ * The set as a handle: made, asked, closed. How it is opened is in opening.c, how it is read in count/.
+ */
+#include "open/set.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "event/event.h"
+#include "host/host.h"
+#include "open/explain.h"
+#include "open/opening.h"
+#include "open/plan.h"
+#include "open/policy.h"
+#include "sys/perf.h"
+#include "sys/process.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+CLEANUP_FUNCTION(set, struct rk_set, rk_set_close)
+CLEANUP_FUNCTION(host, struct rk_host, rk_host_close)
+CLEANUP_FUNCTION(target, struct rk_target, rk_target_free)
+
+struct rk_set *rk_set_close(struct rk_set *set)
+{
+    if (!set)
+        return NULL;
+    /* In a forked child the pages are not mapped, and something else may be where they were. */
+    if (set->pages && !set_forked(set))
+        for (uint32_t i = 0; i < set->n_events; i++)
+            sys_perf_unmap(set->pages[i], 0);
+    if (set->fds)
+        opening_undo(set);
+    sys_fork_word_free(set->fork_word);
+    free(set->events);
+    free(set->slots);
+    free(set->fds);
+    free(set->ids);
+    free(set->faults);
+    free(set->groups);
+    free(set->members);
+    free(set->rings);
+    free(set->pages);
+    free(set->words);
+    free(set->row);
+    vector_free(&set->notes);
+    arena_free(&set->texts);
+    rk_host_close(set->own_host);
+    free(set);
+    return NULL;
+}
+
+static int copy_events(struct rk_set *set, const struct rk_events *events)
+{
+    for (uint32_t i = 0; i < set->n_events; i++) {
+        struct rk_event *to = &set->events[i].event;
+        to->size = sizeof *to;
+        int rc = rk_events_get(events, i, to);
+        if (rc < 0)
+            return rc;
+        to->name = arena_text(&set->texts, to->name, strlen(to->name));
+        to->unit = arena_text(&set->texts, to->unit, strlen(to->unit));
+        if (!to->name || !to->unit)
+            return -ENOMEM;
+        if (to->flags & RK_EVENT_PRECISE_MAX)
+            to->precise = set->sampling ? 3 : 0; /* policy_step() goes down from there */
+    }
+    return 0;
+}
+
+static int make_room(struct rk_set *set, const struct plan *plan)
+{
+    size_t n = plan->n_events, cells = n * plan->n_slots;
+
+    set->n_events = plan->n_events;
+    set->events = calloc(n, sizeof *set->events);
+    set->slots = calloc(plan->n_slots, sizeof *set->slots);
+    set->fds = malloc(cells * sizeof *set->fds);
+    set->faults = calloc(cells, sizeof *set->faults);
+    set->groups = calloc(n, sizeof *set->groups);
+    set->members = calloc(n, sizeof *set->members);
+    set->words = calloc(3 + 3 * n, sizeof *set->words);
+    set->row = calloc(n, sizeof *set->row);
+    if (!set->events || !set->slots || !set->fds || !set->faults || !set->groups || !set->members ||
+        !set->words || !set->row)
+        return -ENOMEM;
+    for (size_t i = 0; i < cells; i++)
+        set->fds[i] = -1;
+    return 0;
+}
+
+/* The kernel's number of each event, by which a record in a shared ring says whose it is. */
+static int ask_ids(struct rk_set *set, struct rk_error *e)
+{
+    set->ids = calloc((size_t)set->n_slots * set->n_events, sizeof *set->ids);
+    if (!set->ids)
+        return fail_memory(e, RK_STAGE_OPEN);
+    for (uint32_t slot = 0; slot < set->n_slots; slot++)
+        for (uint32_t event = 0; event < set->n_events; event++) {
+            int fd = set_fd(set, slot, event);
+            int rc =
+                fd < 0 ? 0 : sys_perf_control_at(fd, IOC_ID, &set->ids[(size_t)slot * set->n_events + event]);
+            if (rc < 0)
+                return set_fail(set, RK_STAGE_CONTROL, slot, event, rc, 0, e);
+        }
+    return 0;
+}
+
+/* The first descriptor on each CPU owns the CPU's ring. */
+static int choose_rings(struct rk_set *set, uint32_t at_most, struct rk_error *e)
+{
+    set->rings = calloc(at_most, sizeof *set->rings);
+    if (!set->rings)
+        return fail_memory(e, RK_STAGE_OPEN);
+    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+        uint32_t r = 0;
+        while (r < set->n_rings && set->rings[r].cpu != set->slots[slot].cpu)
+            r++;
+        if (r == set->n_rings && r < at_most)
+            set->rings[set->n_rings++] = (struct set_ring){.cpu = set->slots[slot].cpu,
+                                                           .slot = slot,
+                                                           .event = set->members[0],
+                                                           .fd = set_fd(set, slot, set->members[0])};
+    }
+    return 0;
+}
+
+/* Pages for reading in user space: of core PMU events of the calling thread, not inherited (the kernel maps no
+ * others). Whatever is in the way, read(2) does it too. */
+static void map_pages(struct rk_set *set)
+{
+    set->pages = calloc(set->n_events, sizeof *set->pages);
+    if (!set->pages)
+        return;
+    for (uint32_t g = 0; g < set->n_groups; g++) {
+        struct set_group *group = &set->groups[g];
+        uint32_t mapped = 0;
+        for (; mapped < group->n; mapped++) {
+            uint32_t event = set->members[group->first + mapped];
+            if (!policy_is_core(set->host, set->events[event].event.type) ||
+                sys_perf_map(set_fd(set, 0, event), 0, 0, &set->pages[event]) < 0)
+                break;
+            if (!(set->pages[event]->capabilities & PAGE_CAP_USER_RDPMC))
+                break;
+        }
+        group->user = mapped == group->n;
+        set->user_read |= group->user;
+        for (uint32_t m = 0; !group->user && m < group->n; m++) {
+            uint32_t event = set->members[group->first + m];
+            sys_perf_unmap(set->pages[event], 0);
+            set->pages[event] = NULL;
+        }
+    }
+}
+
+static int open_planned(struct rk_set *set, const struct plan *plan, const struct rk_events *events,
+                        enum target_kind kind, struct rk_error *e)
+{
+    int rc;
+
+    set->sampling = plan->sampling;
+    set->inherit = plan->inherit;
+    set->enabled = set->options.enabled;
+    set->ring_bytes = plan->ring_bytes;
+    set->ring_bytes_fixed = set->options.ring_bytes != 0;
+    set->pid = sys_process_id();
+    set->fork_word = sys_fork_word();
+    set->thread = pmc_thread();
+    rc = make_room(set, plan);
+    if (rc == 0)
+        rc = copy_events(set, events);
+    if (rc < 0)
+        return rc == -ENOMEM ? fail_memory(e, RK_STAGE_OPEN)
+                             : fail_argument(e, RK_STAGE_OPEN, "an event can't be read from the list");
+    rc = opening_run(set, plan, kind, e);
+    if (rc < 0)
+        return rc;
+    if (set->sampling) {
+        rc = ask_ids(set, e);
+        return rc < 0 ? rc : choose_rings(set, plan->n_rings, e);
+    }
+    if (kind == TARGET_SELF && !set->inherit && !set->options.no_user_read)
+        map_pages(set);
+    return 0;
+}
+
+int rk_set_open(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
+                const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e)
+{
+    _cleanup_(set_cleanup) struct rk_set *set = calloc(1, sizeof *set);
+    struct plan plan;
+    int rc;
+
+    if (!set)
+        return fail_memory(e, RK_STAGE_OPEN);
+    set->host = host;
+    rc = options_check(&set->options, sizeof set->options, options, "rk_set_options", RK_STAGE_OPEN, e);
+    if (rc < 0 || (rc = plan_make(host, events, target, &set->options, &plan, e)) < 0)
+        return rc;
+    rc = open_planned(set, &plan, events, target->kind, e);
+    plan_free(&plan);
+    if (rc < 0)
+        return rc;
+    *ret = TAKE_PTR(set);
+    return 0;
+}
+
+int rk_set_self(const char *text, struct rk_set **ret, struct rk_error *e)
+{
+    _cleanup_(host_cleanup) struct rk_host *host = NULL;
+    _cleanup_(events_cleanup) struct rk_events *events = NULL;
+    _cleanup_(target_cleanup) struct rk_target *target = NULL;
+    struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    struct rk_set *set;
+    int rc;
+
+    if ((rc = rk_host_open(NULL, &host, e)) < 0 || (rc = rk_events_parse(host, text, &events, e)) < 0 ||
+        (rc = rk_target_self(&target, e)) < 0 ||
+        (rc = rk_set_open(host, events, target, &options, &set, e)) < 0)
+        return rc;
+    set->own_host = TAKE_PTR(host);
+    *ret = set;
+    return 0;
+}
+
+size_t rk_set_events(const struct rk_set *set)
+{
+    return set->n_events;
+}
+
+int rk_set_event(const struct rk_set *set, size_t event, struct rk_event *ret)
+{
+    return event < set->n_events ? result_give(ret, &set->events[event].event, sizeof *ret) : -ERANGE;
+}
+
+size_t rk_set_slots(const struct rk_set *set)
+{
+    return set->n_slots;
+}
+
+int rk_set_slot(const struct rk_set *set, size_t slot, int32_t *ret_pid, int32_t *ret_cpu)
+{
+    if (slot >= set->n_slots)
+        return -ERANGE;
+    *ret_pid = set->slots[slot].pid;
+    *ret_cpu = set->slots[slot].cpu;
+    return 0;
+}
+
+int set_note_add(struct rk_set *set, uint32_t event, uint32_t cause, bool absent, const char *remedy,
+                 const char *format, ...)
+{
+    char text[sizeof((struct rk_error *)0)->what];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    const char *what = arena_text(&set->texts, text, strlen(text));
+    remedy = remedy && *remedy ? arena_text(&set->texts, remedy, strlen(remedy)) : "";
+    struct set_note *note = what && remedy ? vector_push(&set->notes) : NULL;
+    if (!note)
+        return -ENOMEM;
+    *note = (struct set_note){event, cause, absent, what, remedy};
+    return 0;
+}
+
+size_t rk_set_notes(const struct rk_set *set)
+{
+    return set->notes.n;
+}
+
+int rk_set_note(const struct rk_set *set, size_t index, struct rk_note *ret)
+{
+    if (index >= set->notes.n)
+        return -ERANGE;
+    const struct set_note *note = &set->notes.items[index];
+    struct rk_note result = {
+        .event = note->event,
+        .cause = note->cause,
+        .absent = note->absent,
+        .what = note->what,
+        .remedy = note->remedy,
+    };
+    return result_give(ret, &result, sizeof result);
+}
+
+int set_ring_redirect(struct rk_set *set, uint32_t ring, uint32_t *ret_slot, uint32_t *ret_event)
+{
+    const struct set_ring *to = &set->rings[ring];
+
+    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+        if (set->slots[slot].cpu != to->cpu)
+            continue;
+        for (uint32_t event = 0; event < set->n_events; event++) {
+            int fd = set_fd(set, slot, event);
+            if (fd < 0 || fd == to->fd)
+                continue;
+            int rc = sys_perf_control(fd, IOC_SET_OUTPUT, (uintptr_t)to->fd);
+            if (rc < 0) {
+                if (ret_slot)
+                    *ret_slot = slot;
+                if (ret_event)
+                    *ret_event = event;
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+int set_fail(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t event, int code,
+             uint64_t needed, struct rk_error *e)
+{
+    struct rk_attempt attempt = {
+        .size = sizeof attempt, .stage = stage, .code = code, .pid = -1, .cpu = -1, .needed = needed};
+    struct rk_error error = {.size = sizeof error};
+
+    if (slot < set->n_slots) {
+        attempt.pid = set->slots[slot].pid;
+        attempt.cpu = set->slots[slot].cpu;
+    }
+    if (event < set->n_events) {
+        const struct set_event *at = &set->events[event];
+        const struct perf_attr *attr = &at->attr;
+        attempt.type = attr->type;
+        attempt.config = attr->config;
+        attempt.event = at->event.name;
+        attempt.frequency = attr->flags & ATTR_FREQ ? attr->sample_period : 0;
+        attempt.flags = (attr->flags & ATTR_EXCLUDE_KERNEL ? 0 : RK_ATTEMPT_KERNEL) |
+                        (attr->sample_period ? RK_ATTEMPT_SAMPLING : 0) |
+                        (attr->flags & ATTR_PRECISE_MASK ? RK_ATTEMPT_PRECISE : 0) |
+                        (attr->branch_sample_type ? RK_ATTEMPT_BRANCHES : 0) |
+                        (attr->flags & ATTR_PINNED ? RK_ATTEMPT_PINNED : 0) |
+                        (at->leader != event ? RK_ATTEMPT_GROUP : 0);
+    }
+    explain(set->host, &attempt, &error);
+    error_give(e, &error);
+    return code;
+}
