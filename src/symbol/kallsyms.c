@@ -99,6 +99,11 @@ static struct candidate candidate_of(const struct line *line, const char *text)
 
 typedef VECTOR(struct candidate) candidates;
 
+struct lists {
+    candidates kernel, modules;
+    bool hidden; /* some address was zero */
+};
+
 /* A module's candidates, from `first` on, are complete: none reaches beyond the page of the last. */
 static void end_module(candidates *all, size_t first)
 {
@@ -112,7 +117,7 @@ static void end_module(candidates *all, size_t first)
             all->items[i].end = limit;
 }
 
-static int parse_lines(char *text, size_t n, candidates *all, struct kallsyms *kallsyms, bool *ret_zeros)
+static int parse_lines(char *text, size_t n, struct lists *lists, struct kallsyms *kallsyms)
 {
     const char *module = NULL;
     size_t first = 0;
@@ -125,26 +130,26 @@ static int parse_lines(char *text, size_t n, candidates *all, struct kallsyms *k
         if (!parse_line(at, end, &line))
             continue;
         if (line.address == 0 || line.address == UINT64_MAX) {
-            *ret_zeros = true;
+            lists->hidden = true;
             continue;
         }
         if (!same_text(line.module, module)) {
-            if (module)
-                end_module(all, first);
+            end_module(&lists->modules, first);
             module = line.module;
-            first = all->n;
+            first = lists->modules.n;
         }
-        if (strcmp(line.name, "_text") == 0)
-            kallsyms->text = line.address;
-        else if (strcmp(line.name, "_stext") == 0)
-            kallsyms->stext = line.address;
-        struct candidate *c = vector_push(all);
+        if (line.type == 'T' && line.name[0] == '_') {
+            if (strcmp(line.name, "_text") == 0)
+                kallsyms->text = line.address;
+            else if (strcmp(line.name, "_stext") == 0)
+                kallsyms->stext = line.address;
+        }
+        struct candidate *c = vector_push(module ? &lists->modules : &lists->kernel);
         if (!c)
             return -ENOMEM;
         *c = candidate_of(&line, text);
     }
-    if (module)
-        end_module(all, first);
+    end_module(&lists->modules, first);
     return 0;
 }
 
@@ -152,22 +157,26 @@ int kallsyms_parse(char *text, size_t n, struct kallsyms *ret)
 {
     _cleanup_free_ char *names = text;
     struct kallsyms kallsyms = {0};
-    candidates all = {0};
-    bool zeros = false;
-    int rc = n > FILE_MAX ? -EFBIG : vector_reserve(&all, n / 40); /* a line has some 45 bytes */
+    struct lists lists = {0};
+    int rc = n > FILE_MAX ? -EFBIG : vector_reserve(&lists.kernel, n / 40); /* a line has some 45 bytes */
 
     if (rc == 0)
-        rc = parse_lines(names, n, &all, &kallsyms, &zeros);
+        rc = parse_lines(names, n, &lists, &kallsyms);
+    if (rc == 0 && lists.kernel.n + lists.modules.n == 0)
+        rc = lists.hidden ? -EACCES : -ENOENT;
     if (rc == 0)
-        rc = all.n   ? index_build(&kallsyms.index, all.items, (uint32_t)all.n, names)
-             : zeros ? -EACCES
-                     : -ENOENT;
-    vector_free(&all);
-    if (rc < 0)
-        return rc;
-    kallsyms.names = TAKE_PTR(names);
-    *ret = kallsyms;
-    return 0;
+        rc = index_build(&kallsyms.kernel, lists.kernel.items, (uint32_t)lists.kernel.n, names);
+    if (rc == 0)
+        rc = index_build(&kallsyms.modules, lists.modules.items, (uint32_t)lists.modules.n, names);
+    vector_free(&lists.kernel);
+    vector_free(&lists.modules);
+    if (rc == 0) {
+        kallsyms.names = TAKE_PTR(names);
+        *ret = kallsyms;
+    } else {
+        kallsyms_free(&kallsyms);
+    }
+    return rc;
 }
 
 int kallsyms_load(int root, struct kallsyms *ret)
@@ -183,7 +192,8 @@ int kallsyms_load(int root, struct kallsyms *ret)
 
 void kallsyms_free(struct kallsyms *kallsyms)
 {
-    index_free(&kallsyms->index);
+    index_free(&kallsyms->kernel);
+    index_free(&kallsyms->modules);
     free(kallsyms->names);
     kallsyms->names = NULL;
 }

@@ -16,9 +16,9 @@
 #include <string.h>
 
 struct kallsyms {
-    struct index index;
-    char *names;          /* the text; names, and modules behind theirs, end with a NUL in place */
-    uint64_t text, stext; /* addresses of _text and _stext; 0: not there */
+    struct index kernel, modules; /* apart: modules lie far off, and would make one index's buckets wide */
+    char *names;                  /* the text; names, and modules behind theirs, end with a NUL in place */
+    uint64_t text, stext;         /* addresses of _text and _stext; 0: not there */
 };
 
 /* Reads proc/kallsyms below a root's descriptor. 0; -EACCES: hidden from this user; -ENOENT; -errno. */
@@ -28,7 +28,15 @@ int kallsyms_load(int root, struct kallsyms *ret);
  * failure. As above. */
 int kallsyms_parse(char *text, size_t n, struct kallsyms *ret);
 
-/* The module of a name that came from the index: "[ext4]"; "" for the kernel proper. */
+/* The function that covers the address, or NULL. */
+static inline const struct index_entry *kallsyms_find(const struct kallsyms *kallsyms, uint64_t address)
+{
+    const struct index_entry *entry = index_find(&kallsyms->kernel, address);
+
+    return entry ? entry : index_find(&kallsyms->modules, address);
+}
+
+/* The module of a name that came from an index: "[ext4]"; "" for the kernel proper. */
 static inline const char *kallsyms_module(const char *name)
 {
     const char *behind = name + strlen(name) + 1;

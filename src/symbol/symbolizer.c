@@ -254,10 +254,10 @@ static int resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_modu
         miss_all(miss, n, ret);
         return 0;
     }
-    struct index index = symbolizer->kallsyms.index;
+    struct kallsyms k = symbolizer->kallsyms; /* a copy: the answers can't alias it */
     for (size_t i = 0; i < n; i++) {
-        answer(index_find(&index, addresses[i] + shift), symbolizer->kallsyms.names, addresses[i] + shift,
-               RK_MISS_NO_SYMBOL, &ret[i]);
+        uint64_t address = addresses[i] + shift;
+        answer(kallsyms_find(&k, address), k.names, address, RK_MISS_NO_SYMBOL, &ret[i]);
         if (!proper && ret[i].name && !is_of_module(ret[i].name, wanted))
             ret[i] = (struct rk_symbol){.miss = RK_MISS_OTHER_KERNEL};
     }
