@@ -8,8 +8,6 @@
 #include "sys/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 static int cpus_from_sysfs(struct rk_host *host)
@@ -35,8 +33,10 @@ static int cpus_from_stat(struct rk_host *host)
     if (rc < 0)
         return rc;
     for (const char *line = text; line && strncmp(line, "cpu", 3) == 0;) {
-        unsigned cpu;
-        if (sscanf(line, "cpu%5u ", &cpu) == 1 && cpu < CPU_MAX) {
+        bool numbered = line[3] >= '0' && line[3] <= '9';
+        unsigned long cpu = numbered ? strtoul(line + 3, NULL, 10) : 0;
+        bool next = found.n == 0 || cpu > (unsigned long)found.items[found.n - 1];
+        if (numbered && next && cpu < CPU_MAX) {
             int32_t *at = vector_push(&found);
             if (!at) {
                 vector_free(&found);
