@@ -2,7 +2,7 @@
  * reckon/record.h: what the kernel says, as views.
  *
  * A record comes from a stream (reckon/stream.h) and points into the ring or the file: nothing is
- * copied, and it is valid until the stream is released. Fields that are there are said by a mask;
+ * copied, and it is valid until the stream's next one. Fields that are there are said by a mask;
  * a zero is a zero. Types that this release does not know pass through with their bytes.
  */
 #ifndef RECKON_RECORD_H

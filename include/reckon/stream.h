@@ -15,6 +15,10 @@
  * rk_stream_next() never blocks. On a file, 0 is its end. On a live set, 0 means nothing is due now:
  * wait on rk_stream_fd() with poll(2), or give up; records are held back until no earlier one can still
  * arrive from another CPU, at most until the next round; after rk_stream_drain() all of them come.
+ *
+ * Order: a set with one ring gives its records as the kernel wrote them; several rings, and files that are not in
+ * order, are ordered by rounds, in at most 64 MiB (or four times the rings). A file of any size without round
+ * marks costs 16 bytes per record, twice while it is sorted.
  */
 #ifndef RECKON_STREAM_H
 #define RECKON_STREAM_H
@@ -38,14 +42,16 @@ RK_API int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_er
 
 RK_API struct rk_stream *rk_stream_close(struct rk_stream *stream);
 
-/* Readable when records wait. -EINVAL for a file. The descriptor belongs to the stream. */
+/* Readable when records wait (rk_set_options.wakeup_…), once for each wake-up, and when a thread that is measured ends:
+ * then call next() until it gives 0. -EINVAL for a file. The descriptor belongs to the stream. */
 RK_API int rk_stream_fd(const struct rk_stream *stream);
 
-/* Hot. 1 and *ret, 0 (see above), or -errno: -EBADMSG for a damaged record, after which the stream goes on
- * only if the record's size was sound; rk_stream_explain() says where. */
+/* Hot. 1 and *ret, which is valid until the next call of next() or release(); 0 (see above); or -errno: -EBADMSG for a
+ * damaged record, after which the stream goes on only if the record's size was sound; rk_stream_explain() says
+ * where. */
 RK_API int rk_stream_next(struct rk_stream *stream, const struct rk_record **ret);
 
-/* Hot. Gives the records so far back to the ring: earlier views are then invalid. Call it once per batch. */
+/* Hot. Gives the records so far back to the ring, for the kernel to write over. Call it once per batch. */
 RK_API int rk_stream_release(struct rk_stream *stream);
 
 /* Live: no more will be produced (the set is disabled, the target has ended); next() returns the rest. */
@@ -79,6 +85,16 @@ struct rk_stream_info {
     const char *host, *kernel, *architecture, *command, *tool;
 };
 RK_API int rk_stream_info(const struct rk_stream *stream, struct rk_stream_info *ret);
+
+/* Build-ids that a recording stores of the files that were hit, apart from those in its MMAP2 records. */
+struct rk_stream_build_id {
+    uint32_t size;
+    uint32_t bytes;          /* 1 … 20 */
+    const unsigned char *id; /* lives as long as the stream, as does path */
+    const char *path;        /* "[kernel.kallsyms]" for the kernel */
+};
+RK_API size_t rk_stream_build_ids(const struct rk_stream *stream);
+RK_API int rk_stream_build_id(const struct rk_stream *stream, size_t index, struct rk_stream_build_id *ret);
 
 /* What was kept and what was not, of one event (RK_NO_EVENT: of all), of the records seen so far; at a
  * recording's end it is the truth that the recorder wrote. */

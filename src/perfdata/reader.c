@@ -404,6 +404,11 @@ uint64_t perfdata_reader_bytes(const struct perfdata_reader *r, uint64_t *ret_do
     return r->window.end == UINT64_MAX ? 0 : r->window.end - r->begin;
 }
 
+int perfdata_reader_fd(const struct perfdata_reader *r)
+{
+    return r->window.seekable ? r->window.fd : -1;
+}
+
 int perfdata_reader_explain(const struct perfdata_reader *r, struct rk_error *ret)
 {
     if (!r->error)

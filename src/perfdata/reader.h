@@ -90,6 +90,9 @@ bool perfdata_reader_cut(const struct perfdata_reader *reader);
 /* The data's bytes, and those read so far, for progress. 0: not known (a pipe). */
 uint64_t perfdata_reader_bytes(const struct perfdata_reader *reader, uint64_t *ret_done);
 
+/* The descriptor of a file that can be read at any offset (pread(2)), or -1: a pipe. It stays the reader's. */
+int perfdata_reader_fd(const struct perfdata_reader *reader);
+
 /* Cold: what the last -errno of next() was about. -ENOENT: nothing failed. */
 int perfdata_reader_explain(const struct perfdata_reader *reader, struct rk_error *ret);
 

@@ -1,0 +1,278 @@
+/*
+ * Recording: a stream's records, in order, into a perf.data file.
+ *
+ *     open    map the rings; make the file, write its header, let it take its path
+ *     step    wait for records or the target's end; one round: next → hits → append; FINISHED_ROUND; flush when due
+ *     close   the last round; then build-ids, features, ledger (finish.c)
+ *
+ * Records of what ran before (kernel, processes) are made up at the first step, when the set is enabled: a mapping
+ * made in between would else be in neither. They have no time and stand first in the file, where a reader wants them.
+ *
+ * All of this is one thread's work. It falls in two halves that share the queue inside the stream alone: rings → queue,
+ * and queue → image → file.
+ */
+#include "capture/capture.h"
+
+#include "base/error.h"
+#include "capture/synth.h"
+#include "sys/process.h"
+#include "sys/ready.h"
+
+#include <errno.h>
+
+#define FLUSH_NS UINT64_C(500000000)
+#define FLUSH_MS 500
+#define BLIND_MS 10 /* how often to ask whether the command has ended, where no descriptor tells */
+
+static int capture_fail(struct rk_capture *c, int code)
+{
+    if (c->error == 0)
+        c->error = code;
+    return c->error;
+}
+
+/* --- Opening --- */
+
+struct rk_capture *capture_free(struct rk_capture *c)
+{
+    if (!c)
+        return NULL;
+    perfdata_writer_close(c->writer);
+    place_close(&c->place);
+    hits_close(&c->hits);
+    rk_stream_close(c->stream);
+    for (size_t i = 0; i < c->command_n; i++)
+        free(c->command[i]);
+    free(c->command);
+    free(c->file_events);
+    free(c);
+    return NULL;
+}
+
+static int copy_command(struct rk_capture *c, const char *const *words)
+{
+    size_t n = 0;
+
+    while (words && words[n])
+        n++;
+    if (n == 0)
+        return 0;
+    c->command = calloc(n, sizeof *c->command);
+    for (; c->command && c->command_n < n; c->command_n++)
+        if (!(c->command[c->command_n] = strdup(words[c->command_n])))
+            return -ENOMEM;
+    return c->command ? 0 : -ENOMEM;
+}
+
+/* The header: every event that was opened, with the ids that its records carry. */
+static int write_header(struct rk_capture *c, struct rk_error *e)
+{
+    const struct rk_set *set = c->set;
+    _cleanup_free_ struct perfdata_writer_event *events = calloc(set->n_events, sizeof *events);
+    _cleanup_free_ uint64_t *ids = calloc((size_t)set->n_events * set->n_slots, sizeof *ids);
+    c->file_events = calloc(set->n_events, sizeof *c->file_events);
+    if (!events || !ids || !c->file_events)
+        return fail_memory(e, RK_STAGE_CAPTURE);
+
+    uint64_t *at = ids;
+    for (uint32_t i = 0; i < set->n_events; i++) {
+        if (set->events[i].absent)
+            continue;
+        struct perfdata_writer_event *event = &events[c->file_events_n];
+        *event = (struct perfdata_writer_event){&set->events[i].attr, at, 0, set->events[i].event.name};
+        for (uint32_t slot = 0; slot < set->n_slots; slot++)
+            if (set_fd(set, slot, i) >= 0)
+                *at++ = set_id(set, slot, i);
+        event->ids_n = (size_t)(at - event->ids);
+        c->file_events[c->file_events_n++] = i;
+    }
+    return perfdata_writer_open(c->place.fd, events, c->file_events_n, &c->writer, e);
+}
+
+int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
+                    const struct rk_capture_options *options, struct rk_capture **ret, struct rk_error *e)
+{
+    struct rk_capture_options o;
+    int r = options_check(&o, sizeof o, options, "rk_capture_options", RK_STAGE_CAPTURE, e);
+    if (r < 0)
+        return r;
+
+    _cleanup_(capture_free_cleanup) struct rk_capture *c = calloc(1, sizeof *c);
+    if (!c)
+        return fail_memory(e, RK_STAGE_CAPTURE);
+    c->host = host;
+    c->set = set;
+    c->target = target;
+    c->place.fd = -1;
+    if (copy_command(c, o.command) < 0)
+        return fail_memory(e, RK_STAGE_CAPTURE);
+    if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = hits_open(&c->hits, e)) < 0 ||
+        (r = place_make(&c->place, o.path ? o.path : "perf.data", e)) < 0 || (r = write_header(c, e)) < 0 ||
+        (r = place_take(&c->place, e)) < 0)
+        return r;
+    c->flushed_ns = sys_clock_ns();
+    *ret = TAKE_PTR(c);
+    return 0;
+}
+
+/* --- Writing --- */
+
+int capture_append(struct rk_capture *c, const void *record, size_t bytes)
+{
+    int r = perfdata_writer_append(c->writer, record, bytes);
+
+    c->records++;
+    c->unflushed = true;
+    return r;
+}
+
+static int put_synthetic(void *context, const struct perf_header *header)
+{
+    struct rk_capture *c = context;
+    struct rk_record record;
+
+    stream_identify(c->stream, header, 0, &record);
+    int r = hits_feed(&c->hits, &record);
+    return r < 0 ? r : capture_append(c, header, header->size);
+}
+
+/* What ran before we listened. A command is all new: its exec and what follows are recorded. */
+static int write_before(struct rk_capture *c)
+{
+    struct synth *synth = malloc(sizeof *synth);
+    int r;
+
+    if (!synth)
+        return -ENOMEM;
+    *synth = (struct synth){.root = c->host->root,
+                            .layout = &c->stream->events.items[c->file_events[0]].layout,
+                            .data_maps = (c->set->options.records & RK_RECORDS_DATA_MAPS) != 0,
+                            .put = put_synthetic,
+                            .context = c};
+    r = synth_kernel(synth);
+    if (r == 0 && c->target && (c->set->options.records & RK_RECORDS_PROFILE)) {
+        if (c->target->kind == TARGET_CPUS)
+            r = synth_all(synth);
+        else if (c->target->kind != TARGET_COMMAND)
+            r = synth_task(synth, c->target->kind == TARGET_SELF ? sys_process_id() : c->target->pid);
+    }
+    free(synth);
+    return r;
+}
+
+static int write_record(struct rk_capture *c, const struct rk_record *record)
+{
+    struct rk_sample sample = {.size = sizeof sample};
+    uint64_t before = c->newest;
+    int r = hits_feed(&c->hits, record);
+
+    c->disordered |= stream_key(record, &c->newest) < before;
+    if (r == 0 && record->type == RK_RECORD_SAMPLE) {
+        if (record->present & RK_SAMPLE_TIME) {
+            if (c->first_time == 0)
+                c->first_time = record->time;
+            c->last_time = record->time;
+        }
+        if (rk_stream_sample(c->stream, record, &sample) == 0)
+            r = hits_sample(&c->hits, &sample);
+    }
+    return r < 0 ? r : capture_append(c, record->data, record->bytes);
+}
+
+/* One round: all that the stream has due, then the mark. */
+static int write_round(struct rk_capture *c)
+{
+    const struct rk_record *record;
+    uint64_t before = c->records;
+    int r = 0;
+
+    if (!c->begun) {
+        c->begun = true;
+        r = write_before(c);
+    }
+    while (r == 0 && (r = rk_stream_next(c->stream, &record)) != 0) {
+        if (r == 1)
+            r = write_record(c, record);
+        else if (r == -EBADMSG)
+            c->damaged++, r = 0; /* told in the ledger; the rest is sound */
+    }
+    if (r < 0)
+        return r;
+    rk_stream_release(c->stream);
+    return c->records > before ? perfdata_writer_round(c->writer) : 0;
+}
+
+static int flush_if_due(struct rk_capture *c, bool now)
+{
+    uint64_t clock = sys_clock_ns();
+
+    if (!c->unflushed || (!now && clock - c->flushed_ns < FLUSH_NS))
+        return 0;
+    c->unflushed = false;
+    c->flushed_ns = clock;
+    return perfdata_writer_flush(c->writer);
+}
+
+/* No more will come: the set is stopped and everything in the rings written. */
+int capture_end(struct rk_capture *c)
+{
+    if (c->ended)
+        return 0;
+    c->ended = true;
+    rk_set_disable(c->set); /* a thread that has ended can't be: that is no failure here */
+    int r = rk_stream_drain(c->stream);
+    if (r == 0)
+        r = write_round(c);
+    return r < 0 ? r : flush_if_due(c, true);
+}
+
+/* --- Stepping --- */
+
+/* Whether the target has ended: bit 1 of what poll said, or by asking. */
+static bool target_ended(struct rk_capture *c, int polled, int fd)
+{
+    if (live_ended(c->stream->live))
+        return true;
+    if (fd >= 0)
+        return polled > 0 && (polled & 2);
+    if (!c->target || c->target->kind != TARGET_COMMAND)
+        return false;
+    struct rk_exit end = {.size = sizeof end};
+    return rk_target_wait(c->target, 0, &end) != 0;
+}
+
+int rk_capture_step(struct rk_capture *c, int timeout_ms)
+{
+    if (c->error)
+        return c->error;
+    if (c->ended)
+        return 0;
+
+    int fd = c->target ? rk_target_fd(c->target) : -1;
+    int limit = c->target && c->target->kind == TARGET_COMMAND && fd < 0 ? BLIND_MS : FLUSH_MS;
+    if (timeout_ms < 0 || timeout_ms > limit)
+        timeout_ms = limit;
+    int polled = c->begun ? sys_poll_two(rk_stream_fd(c->stream), fd < 0 ? -1 : fd, timeout_ms) : 0;
+    if (polled == -EINTR)
+        return 1; /* the caller's signal handler may have something to say */
+    if (polled < 0)
+        return capture_fail(c, polled);
+
+    int r = write_round(c);
+    if (r == 0 && target_ended(c, polled, fd))
+        r = capture_end(c);
+    if (r == 0)
+        r = flush_if_due(c, false);
+    return r < 0 ? capture_fail(c, r) : !c->ended;
+}
+
+int rk_capture_stats(const struct rk_capture *c, struct rk_capture_stats *ret)
+{
+    struct rk_capture_stats mine = {.size = sizeof mine,
+                                    .bytes = perfdata_writer_bytes(c->writer),
+                                    .records = c->records,
+                                    .loss = {.size = sizeof mine.loss}};
+
+    rk_stream_loss(c->stream, RK_NO_EVENT, &mine.loss);
+    return result_give(ret, &mine, sizeof mine);
+}

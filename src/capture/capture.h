@@ -1,0 +1,51 @@
+/*
+ * A recording from inside: capture.c writes it, finish.c closes it.
+ */
+#ifndef CAPTURE_CAPTURE_H
+#define CAPTURE_CAPTURE_H
+
+#include "base/cleanup.h"
+#include "capture/hits.h"
+#include "capture/place.h"
+#include "host/host.h"
+#include "open/set.h"
+#include "perfdata/writer.h"
+#include "stream/stream.h"
+#include "target/target.h"
+
+#include <reckon/capture.h>
+
+struct rk_capture {
+    struct rk_host *host;
+    struct rk_set *set;
+    struct rk_target *target;
+    struct rk_stream *stream;
+    struct perfdata_writer *writer;
+    struct place place;
+    struct hits hits;
+    char **command; /* words, copied */
+    size_t command_n;
+    uint32_t *file_events; /* the set's events by their index in the file: absent ones are not there */
+    size_t file_events_n;
+
+    bool begun;      /* what ran before is written */
+    bool ended;      /* the set is disabled, all is read */
+    bool disordered; /* some record is older than the one before it */
+    bool unflushed;  /* something was appended since the last flush */
+    int error;       /* the first failure; from then on nothing is written */
+    uint64_t flushed_ns;
+    uint64_t records, damaged;
+    uint64_t newest;                /* time of the last record */
+    uint64_t first_time, last_time; /* of samples */
+};
+
+struct rk_capture *capture_free(struct rk_capture *capture);
+CLEANUP_FUNCTION(capture_free, struct rk_capture, capture_free)
+
+/* Appends one record that is whole. 0 or -errno. */
+int capture_append(struct rk_capture *capture, const void *record, size_t bytes);
+
+/* Stops the set and writes all that is left in the rings. 0 or -errno. Once: then it does nothing. */
+int capture_end(struct rk_capture *capture);
+
+#endif

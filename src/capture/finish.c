@@ -1,0 +1,129 @@
+/*
+ * The end of a recording: what was lost, what was hit, where and how it was made.
+ */
+#include "base/error.h"
+#include "capture/capture.h"
+#include "host/list.h"
+#include "record/encode.h"
+#include "sys/file.h"
+#include "sys/name.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+/* What the kernel counted as lost, as a record that perf understands too. */
+static int write_lost(struct rk_capture *c, uint32_t file_event, const struct rk_loss *loss)
+{
+    uint32_t event = c->file_events[file_event];
+    struct rk_record from = {.time = c->last_time, .id = set_id(c->set, 0, event)};
+    struct rk_lost lost = {.size = sizeof lost, .count = loss->lost};
+    _Alignas(8) unsigned char buffer[128];
+
+    if (!(loss->present & RK_LOSS_LOST) || loss->lost == 0)
+        return 0;
+    int n = encode_lost(&c->stream->events.items[event].layout, &from, RK_RECORD_LOST_SAMPLES, &lost, buffer,
+                        sizeof buffer);
+    return n < 0 ? n : capture_append(c, buffer, (size_t)n);
+}
+
+static int write_losses(struct rk_capture *c)
+{
+    char line[LEDGER_LINE_MAX];
+    int r = 0;
+
+    for (uint32_t i = 0; i < c->file_events_n && r == 0; i++) {
+        struct rk_loss loss = {.size = sizeof loss};
+        rk_stream_loss(c->stream, c->file_events[i], &loss);
+        r = write_lost(c, i, &loss);
+        ledger_event_print(i, &loss, line);
+        if (r == 0)
+            r = perfdata_writer_ledger(c->writer, "event", line);
+    }
+    return r;
+}
+
+/* CPUs that the machine has, whether online or not. */
+static uint32_t cpus_present(struct rk_host *host, uint32_t online)
+{
+    _cleanup_free_ int32_t *cpus = NULL;
+    char text[4096];
+    size_t n = 0;
+
+    if (sys_file_text(host->root, "sys/devices/system/cpu/present", text, sizeof text) < 0 ||
+        cpu_list_parse(text, &cpus, &n, NULL) < 0)
+        return online;
+    return (uint32_t)n;
+}
+
+static int write_features(struct rk_capture *c)
+{
+    struct perfdata_writer *w = c->writer;
+    struct sys_name name;
+    const int32_t *cpus;
+    size_t cpus_n = 0;
+    char number[24];
+    int r;
+
+    sys_name(&name);
+    if (rk_host_cpus(c->host, &cpus, &cpus_n) < 0)
+        cpus_n = 0;
+    if ((r = perfdata_writer_text(w, FEATURE_HOSTNAME, name.host)) < 0 ||
+        (r = perfdata_writer_text(w, FEATURE_OSRELEASE, name.kernel)) < 0 ||
+        (r = perfdata_writer_text(w, FEATURE_VERSION, "reckon " RK_VERSION)) < 0 ||
+        (r = perfdata_writer_text(w, FEATURE_ARCH, name.machine)) < 0 ||
+        (cpus_n &&
+         (r = perfdata_writer_cpus(w, cpus_present(c->host, (uint32_t)cpus_n), (uint32_t)cpus_n)) < 0) ||
+        (c->command_n &&
+         (r = perfdata_writer_list(w, FEATURE_CMDLINE, (const char *const *)c->command, c->command_n)) < 0) ||
+        (c->last_time && (r = perfdata_writer_times(w, c->first_time, c->last_time)) < 0) ||
+        (r = hits_write(&c->hits, c->host->root, w)) < 0)
+        return r;
+    if (c->damaged) {
+        snprintf(number, sizeof number, "%" PRIu64, c->damaged);
+        if ((r = perfdata_writer_ledger(w, "damaged", number)) < 0)
+            return r;
+    }
+    if (!c->disordered && (r = perfdata_writer_ledger(w, "ordered", "1")) < 0)
+        return r;
+    return perfdata_writer_ledger(w, "clean", "1");
+}
+
+static int close_fail(const struct rk_capture *c, int code, struct rk_error *e)
+{
+    const char *path = c->place.path;
+
+    if (code == -ENOMEM)
+        return fail(e, code, RK_STAGE_CAPTURE, RK_CAUSE_MEMORY, NULL,
+                    "%s: out of memory; the recording is readable up to its last flush", path);
+    if (code == -ENOSPC || code == -EDQUOT || code == -EFBIG)
+        return fail(e, code, RK_STAGE_CAPTURE, RK_CAUSE_NO_SPACE,
+                    "free some space, choose another file with -o, or sample less often",
+                    "%s: %s; the recording is readable up to its last flush", path, strerror(-code));
+    return fail(e, code, RK_STAGE_CAPTURE, RK_CAUSE_UNKNOWN, NULL,
+                "%s: recording failed: %s; what is there is readable up to the last flush", path,
+                strerror(-code));
+}
+
+int rk_capture_close(struct rk_capture *capture, struct rk_capture_stats *ret, struct rk_error *e)
+{
+    _cleanup_(capture_free_cleanup) struct rk_capture *c = capture;
+    struct rk_capture_stats stats = {.size = sizeof stats};
+    int r;
+
+    if (!c)
+        return 0;
+    if (set_forked(c->set)) /* the file is the parent's */
+        return fail(e, -ESTALE, RK_STAGE_CAPTURE, RK_CAUSE_FORKED, NULL,
+                    "this recording belongs to the process that forked this one");
+    r = c->error ? c->error : capture_end(c);
+    if (r == 0 && (r = write_losses(c)) == 0)
+        r = write_features(c);
+    if (r < 0)
+        return close_fail(c, r, e);
+    r = perfdata_writer_finish(c->writer, NULL);
+    if (r < 0)
+        return close_fail(c, r, e);
+    rk_capture_stats(c, &stats);
+    return ret ? result_give(ret, &stats, sizeof stats) : 0;
+}

@@ -1,0 +1,101 @@
+#include "capture/hits.h"
+
+#include "base/table.h"
+#include "elf/note.h"
+
+#include <errno.h>
+
+#define MODE_KERNEL 1
+#define MODE_USER 2
+
+int hits_open(struct hits *hits, struct rk_error *e)
+{
+    return rk_image_open(&hits->image, e);
+}
+
+void hits_close(struct hits *hits)
+{
+    hits->image = rk_image_close(hits->image);
+    vector_free(&hits->modules);
+}
+
+int hits_feed(struct hits *hits, const struct rk_record *record)
+{
+    switch (record->type) {
+    case RK_RECORD_MMAP:
+    case RK_RECORD_MMAP2:
+        memset(hits->seen, 0, sizeof hits->seen); /* another module may lie there now */
+        break;
+    case RK_RECORD_COMM:
+    case RK_RECORD_FORK:
+    case RK_RECORD_EXIT:
+        break;
+    default:
+        return 0;
+    }
+    int r = rk_image_feed(hits->image, record);
+    return r == -ENOMEM ? r : 0; /* a damaged record costs a build-id, not the recording */
+}
+
+static int hit(struct hits *hits, int32_t pid, uint64_t address)
+{
+    uint64_t key = hash_mix((address >> 12) ^ (uint64_t)(uint32_t)pid << 52) | 1;
+    uint64_t *seen = &hits->seen[key >> 32 & (HITS_SEEN - 1)];
+    struct rk_place place;
+
+    if (*seen == key)
+        return 0;
+    *seen = key;
+    if (rk_image_find(hits->image, pid, &address, 1, &place) < 0 || place.module == RK_NO_MODULE)
+        return 0;
+    while (hits->modules.n <= place.module)
+        if (!vector_push(&hits->modules))
+            return -ENOMEM;
+    hits->modules.items[place.module] = true;
+    return 0;
+}
+
+int hits_sample(struct hits *hits, const struct rk_sample *sample)
+{
+    int r = sample->present & RK_SAMPLE_IP ? hit(hits, sample->pid, sample->ip) : 0;
+
+    for (uint64_t i = 0; i < sample->chain_n && r == 0; i++)
+        if (sample->chain[i] < RK_CHAIN_MAX)
+            r = hit(hits, sample->pid, sample->chain[i]);
+    return r;
+}
+
+static int module_build_id(int root, const struct rk_module *module, struct build_id *ret)
+{
+    if (module->build_id_bytes && module->build_id_bytes <= BUILD_ID_MAX) {
+        ret->bytes = module->build_id_bytes;
+        memcpy(ret->id, module->build_id, ret->bytes);
+        return 0;
+    }
+    switch (module->kind) {
+    case RK_MODULE_KERNEL:
+        return kernel_build_id(root, ret);
+    case RK_MODULE_FILE:
+        return elf_build_id_at(root, module->path, ret);
+    default:
+        return -ENOENT;
+    }
+}
+
+int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer)
+{
+    for (uint32_t i = 0; i < hits->modules.n; i++) {
+        struct rk_module module = {.size = sizeof module};
+        struct build_id id;
+
+        if (!hits->modules.items[i] || rk_image_module(hits->image, i, &module) < 0 ||
+            module_build_id(root, &module, &id) < 0)
+            continue;
+        bool kernel = module.kind == RK_MODULE_KERNEL || module.kind == RK_MODULE_KERNEL_MODULE;
+        int r = perfdata_writer_build_id(writer, -1, kernel ? MODE_KERNEL : MODE_USER, id.id, id.bytes,
+                                         module.kind == RK_MODULE_KERNEL ? "[kernel.kallsyms]" : module.path);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}

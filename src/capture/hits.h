@@ -1,0 +1,36 @@
+/*
+ * Which modules have samples, so that the recording stores build-ids of these and of no others.
+ *
+ * Every record goes through an image of the processes; the addresses of every sample (its ip, and its chain's) are
+ * looked up there. Most fall where others fell before: a small table of (process, page) seen takes those.
+ */
+#ifndef CAPTURE_HITS_H
+#define CAPTURE_HITS_H
+
+#include "base/vector.h"
+#include "perfdata/writer.h"
+
+#include <reckon/image.h>
+#include <stdbool.h>
+
+#define HITS_SEEN 1024u
+
+struct hits {
+    struct rk_image *image;
+    VECTOR(bool) modules; /* by the image's index */
+    uint64_t seen[HITS_SEEN];
+};
+
+int hits_open(struct hits *hits, struct rk_error *e);
+void hits_close(struct hits *hits);
+
+/* Follows the mappings. 0 or -errno. */
+int hits_feed(struct hits *hits, const struct rk_record *record);
+
+/* Marks where the sample fell. 0 or -ENOMEM. */
+int hits_sample(struct hits *hits, const struct rk_sample *sample);
+
+/* Gives the build-ids of what was hit, read below `root`, to the file. 0 or -errno of the writer. */
+int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer);
+
+#endif

@@ -1,0 +1,341 @@
+/*
+ * The rings of a set, as a source.
+ *
+ * One ring per CPU (or one for a thread on any CPU). A single ring is handed on as it is: views into the ring, in
+ * the kernel's order. Several are passed one after the other, copied to the queue and given back at once, so that
+ * holding records back for order does not fill the rings.
+ *
+ * Waiting: an epoll descriptor over one event of each ring. The kernel marks a ring's waiters when enough has been
+ * written, and a poll takes the mark, so each wake-up is told once. An event whose thread has ended polls as ended
+ * for ever; it is replaced by another thread's event of the same ring, and when none is left, the ring has ended.
+ */
+#include "base/error.h"
+#include "count/read.h"
+#include "open/set.h"
+#include "ring/ring.h"
+#include "stream/stream.h"
+#include "sys/file.h"
+#include "sys/perf.h"
+#include "sys/ready.h"
+
+#include <errno.h>
+
+struct live_ring {
+    struct ring *ring;
+    uint64_t last; /* time of its last record */
+    uint32_t slot; /* whose event is waited for; n_slots: all have ended */
+    int fd;        /* its descriptor */
+};
+
+struct stream_live {
+    struct rk_set *set;
+    int epoll;
+    uint32_t n, ended;
+    struct live_ring rings[];
+};
+
+static void unmap_all(struct stream_live *live)
+{
+    for (uint32_t i = 0; i < live->n; i++)
+        live->rings[i].ring = ring_unmap(live->rings[i].ring);
+}
+
+struct stream_live *live_close(struct stream_live *live)
+{
+    if (!live)
+        return NULL;
+    if (live_forked(live)) {
+        /* The kernel did not copy the mappings to this process: something else may lie there. */
+        for (uint32_t i = 0; i < live->n; i++)
+            if (live->rings[i].ring)
+                live->rings[i].ring->mapped = 0;
+    }
+    unmap_all(live);
+    if (live->epoll >= 0)
+        sys_close(live->epoll);
+    free(live);
+    return NULL;
+}
+
+int live_fd(const struct stream_live *live)
+{
+    return live->epoll;
+}
+
+bool live_forked(const struct stream_live *live)
+{
+    return set_forked(live->set);
+}
+
+bool live_ended(const struct stream_live *live)
+{
+    return live->ended == live->n;
+}
+
+void live_release(struct stream_live *live)
+{
+    for (uint32_t i = 0; i < live->n; i++)
+        ring_release(live->rings[i].ring);
+}
+
+/* --- Opening --- */
+
+static int map_all(struct stream_live *live, size_t bytes, uint32_t *ret_failed)
+{
+    for (uint32_t i = 0; i < live->n; i++) {
+        int r = ring_map(live->set->rings[i].fd, bytes, &live->rings[i].ring);
+        if (r < 0) {
+            *ret_failed = i;
+            unmap_all(live);
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* Rings of the size that was asked for; where the mlock limit is in the way and the size was not the caller's
+ * choice, of half as much, and so on; all the same size. */
+static int map_rings(struct stream_live *live, struct rk_error *e)
+{
+    struct rk_set *set = live->set;
+    size_t bytes = set->ring_bytes, page = sys_page_size();
+    uint32_t failed = 0;
+    int r;
+
+    while ((r = map_all(live, bytes, &failed)) == -EPERM && !set->ring_bytes_fixed && bytes > page)
+        bytes /= 2;
+    if (r < 0)
+        return set_fail(set, RK_STAGE_MAP, set->rings[failed].slot, set->rings[failed].event, r,
+                        (uint64_t)(bytes + page) * live->n, e);
+    if (bytes != set->ring_bytes) {
+        r = set_note_add(set, UINT32_MAX, RK_CAUSE_MLOCK, false,
+                         "sysctl -w kernel.perf_event_mlock_kb=16384, or raise ulimit -l",
+                         "rings have %zu KiB each, not %u: the limit on locked memory (perf_event_mlock_kb, "
+                         "RLIMIT_MEMLOCK) allows no more",
+                         bytes >> 10, set->ring_bytes >> 10);
+        if (r < 0)
+            return fail_memory(e, RK_STAGE_MAP);
+        set->ring_bytes = (uint32_t)bytes;
+    }
+    for (uint32_t i = 0; i < live->n; i++) {
+        uint32_t slot, event;
+        r = set_ring_redirect(set, i, &slot, &event);
+        if (r < 0)
+            return set_fail(set, RK_STAGE_CONTROL, slot, event, r, 0, e);
+    }
+    return 0;
+}
+
+static int add_events(struct rk_stream *st, struct rk_set *set, struct rk_error *e)
+{
+    for (uint32_t i = 0; i < set->n_events; i++) {
+        const struct set_event *event = &set->events[i];
+        int r = stream_event_add(st, &event->attr, event->event.name);
+        if (r == -ENOMEM)
+            return fail_memory(e, RK_STAGE_STREAM);
+        if (r < 0)
+            return fail(e, r, RK_STAGE_STREAM, RK_CAUSE_ARGUMENT, NULL,
+                        "%s: its sample fields can't be together", event->event.name);
+        for (uint32_t slot = 0; slot < set->n_slots; slot++)
+            if (set_fd(set, slot, i) >= 0 && stream_id_add(st, set_id(set, slot, i), i) < 0)
+                return fail_memory(e, RK_STAGE_STREAM);
+    }
+    return 0;
+}
+
+/* Waits for the next event of the ring that has one, from slot `ring->slot` on. */
+static int watch(struct stream_live *live, uint32_t index)
+{
+    struct live_ring *ring = &live->rings[index];
+    const struct rk_set *set = live->set;
+
+    for (; ring->slot < set->n_slots; ring->slot++) {
+        if (set->slots[ring->slot].cpu != set->rings[index].cpu)
+            continue;
+        for (uint32_t event = 0; event < set->n_events; event++) {
+            int fd = set_fd(set, ring->slot, event);
+            if (fd < 0)
+                continue;
+            ring->fd = fd;
+            return sys_epoll_add(live->epoll, fd, index);
+        }
+    }
+    live->ended++;
+    return 0;
+}
+
+static int live_straight(struct rk_stream *st, struct rk_record *ret);
+static int live_refill(struct rk_stream *st);
+
+int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *e)
+{
+    if (set_forked(set))
+        return fail(e, -ESTALE, RK_STAGE_STREAM, RK_CAUSE_FORKED, "open a set in the child itself",
+                    "this set belongs to the process that forked this one");
+    if (!set->sampling || set->n_rings == 0)
+        return fail_argument(e, RK_STAGE_STREAM,
+                             "the set only counts: give rk_set_options a period or a frequency");
+
+    struct rk_stream *st = stream_new();
+    if (!st)
+        return fail_memory(e, RK_STAGE_STREAM);
+    struct stream_live *live = st->live = calloc(1, sizeof *live + set->n_rings * sizeof live->rings[0]);
+    if (!live) {
+        rk_stream_close(st);
+        return fail_memory(e, RK_STAGE_STREAM);
+    }
+    live->set = set;
+    live->n = set->n_rings;
+    live->epoll = sys_epoll_open();
+    int r = live->epoll;
+    if (r < 0)
+        fail(e, r, RK_STAGE_STREAM, r == -EMFILE || r == -ENFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN,
+             NULL, "epoll_create1: %s", strerror(-r));
+    if (r >= 0)
+        r = add_events(st, set, e);
+    if (r >= 0)
+        r = map_rings(live, e);
+    for (uint32_t i = 0; i < live->n && r >= 0; i++)
+        if ((r = watch(live, i)) < 0)
+            fail(e, r, RK_STAGE_STREAM, r == -ENOMEM ? RK_CAUSE_MEMORY : RK_CAUSE_UNKNOWN, NULL,
+                 "epoll_ctl: %s", strerror(-r));
+    if (r < 0) {
+        rk_stream_close(st);
+        return r;
+    }
+    if (live->n == 1) {
+        st->straight = live_straight;
+    } else {
+        st->refill = live_refill;
+        /* A pass brings at most all rings, and two of them may wait. */
+        st->order.limit = (size_t)set->ring_bytes * live->n * 4;
+        if (st->order.limit < ORDER_LIMIT)
+            st->order.limit = ORDER_LIMIT;
+    }
+    *ret = st;
+    return 0;
+}
+
+/* --- Reading --- */
+
+/* Takes the wake-ups, and moves from events whose thread has ended to others. Not vital: what fails here is
+ * tried again at the next pass. */
+static void look_for_ends(struct stream_live *live)
+{
+    struct sys_ready ready[SYS_READY_MAX];
+
+    int n = sys_epoll_wait(live->epoll, ready, SYS_READY_MAX, 0);
+    for (int i = 0; i < n; i++) {
+        if (!ready[i].ended || ready[i].tag >= live->n)
+            continue;
+        struct live_ring *ring = &live->rings[ready[i].tag];
+        if (sys_epoll_remove(live->epoll, ring->fd) < 0)
+            continue;
+        ring->slot++;
+        watch(live, (uint32_t)ready[i].tag);
+    }
+}
+
+static int ring_failed(const struct rk_stream *st, uint32_t index, int code)
+{
+    return stream_fail(st, (struct stream_fault){.code = code,
+                                                 .where = STREAM_FAULT_RING,
+                                                 .ring = index,
+                                                 .offset = ring_offset(st->live->rings[index].ring)});
+}
+
+static int live_straight(struct rk_stream *st, struct rk_record *ret)
+{
+    struct ring *ring = st->live->rings[0].ring;
+    const struct perf_header *header;
+
+    int r = ring_next(ring, &header);
+    if (r == 1)
+        stream_identify(st, header, ring_offset(ring) - header->size, ret);
+    else if (r < 0)
+        ring_failed(st, 0, r);
+    else
+        look_for_ends(st->live);
+    return r;
+}
+
+/* What waits in one ring goes to the queue, up to as much as the ring holds: a busy writer must not keep the pass
+ * from its other rings. */
+static int pass_ring(struct rk_stream *st, uint32_t index)
+{
+    struct live_ring *at = &st->live->rings[index];
+    uint64_t until = ring_offset(at->ring) + at->ring->size;
+    const struct perf_header *header;
+    struct rk_record record;
+    int r;
+
+    while ((r = ring_next(at->ring, &header)) == 1) {
+        stream_identify(st, header, ring_offset(at->ring) - header->size, &record);
+        r = stream_push(st, &record, stream_key(&record, &at->last));
+        if (r < 0 || ring_offset(at->ring) >= until)
+            break;
+    }
+    if (r == -EBADMSG)
+        ring_failed(st, index, r);
+    ring_release(at->ring);
+    return r < 0 ? r : 0;
+}
+
+static int live_refill(struct rk_stream *st)
+{
+    struct stream_live *live = st->live;
+    int error = 0, r;
+
+    look_for_ends(live);
+    for (uint32_t i = 0; i < live->n; i++)
+        if ((r = pass_ring(st, i)) < 0)
+            error = r;
+    if (error)
+        return error;
+    r = st->drained              ? order_drain(&st->order)
+        : order_full(&st->order) ? order_half(&st->order)
+                                 : order_round(&st->order);
+    if (r < 0)
+        return stream_fail(st, (struct stream_fault){.code = r, .where = STREAM_FAULT_QUEUE});
+    return st->order.ready > st->order.at;
+}
+
+/* --- Loss --- */
+
+/* How many samples the event's counts call for, slot by slot. 0, or -errno. */
+static int samples_due(struct rk_set *set, uint32_t event, uint64_t period, uint64_t *ret)
+{
+    uint64_t due = 0;
+    struct rk_value *values = calloc(set->n_events, sizeof *values);
+    int r = values ? 0 : -ENOMEM;
+
+    for (uint32_t slot = 0; slot < set->n_slots && r == 0; slot++) {
+        r = rk_set_read(set, slot, values, set->n_events);
+        due += values[event].value / period;
+    }
+    free(values);
+    if (r == 0)
+        *ret = due;
+    return r;
+}
+
+void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss *loss)
+{
+    struct rk_set *set = st->live->set;
+    const struct stream_event *at = &st->events.items[event];
+    uint64_t lost, due = 0, period = stream_fixed_period(&at->attr);
+
+    int r = set->events[event].absent || live_forked(st->live) ? -ENOENT : count_lost(set, event, &lost);
+    if (r == 0)
+        loss->lost += lost;
+    else if (r == -EOPNOTSUPP)
+        loss->lost += at->tally.lost_records;
+    else
+        return;
+    loss->present |= RK_LOSS_LOST;
+    /* While samples are on their way the sum would not close. */
+    if (!st->drained || period == 0 || samples_due(set, event, period, &due) < 0)
+        return;
+    loss->present |= RK_LOSS_SKIPPED;
+    loss->skipped = due > loss->kept + loss->lost ? due - loss->kept - loss->lost : 0;
+}

@@ -1,0 +1,123 @@
+/*
+ * A stream from inside: one face over two sources.
+ *
+ *     live   rings ──┐                         ┌── order ── next()
+ *     file   reader ─┴─ identify: which event ─┴── straight ┘
+ *
+ * A source that needs no ordering (a single ring; a file that says it is in order) hands views on `straight`;
+ * else its refill() brings a round into the queue. What goes out through next() is tallied per event.
+ *
+ * Identification: every record carries its event's id at the same place (SAMPLE_IDENTIFIER) unless there is one
+ * event only; ids lead to the event, whose layout then finds time, thread and CPU.
+ */
+#ifndef STREAM_STREAM_H
+#define STREAM_STREAM_H
+
+#include "base/abi.h"
+#include "base/table.h"
+#include "base/vector.h"
+#include "record/layout.h"
+#include "stream/ledger.h"
+#include "stream/order.h"
+
+#include <reckon/stream.h>
+
+/* rk_record.event of a record in the queue that is too short for its event's layout. */
+#define STREAM_DAMAGED (UINT32_MAX - 1)
+
+struct stream_tally {
+    uint64_t kept;         /* SAMPLE records handed out */
+    uint64_t lost_records; /* by LOST records: of any kind */
+    uint64_t lost_samples; /* by LOST_SAMPLES records */
+    uint64_t dropped;      /* samples that found no memory here */
+    uint64_t throttled;
+};
+
+struct stream_event {
+    struct layout layout;
+    struct perf_attr attr;
+    const char *name;
+    struct stream_tally tally;
+};
+
+/* What the last failure was about; behind a pointer, since const calls fail too. */
+struct stream_fault {
+    int code; /* 0: nothing failed */
+    enum stream_fault_where {
+        STREAM_FAULT_RING,   /* a size in a ring that makes no sense */
+        STREAM_FAULT_RECORD, /* a record too short for its layout */
+        STREAM_FAULT_SAMPLE, /* a sample that does not hold what its layout says */
+        STREAM_FAULT_QUEUE,  /* out of memory */
+        STREAM_FAULT_FILE,   /* the reader explains */
+        STREAM_FAULT_FORKED,
+    } where;
+    uint32_t type, event, ring;
+    uint64_t offset, bytes;
+};
+
+struct rk_stream {
+    VECTOR(struct stream_event) events;
+    struct table ids;
+    uint32_t any;               /* an event with sample fields: all have their ids where it has them … */
+    bool mixed;                 /* … unless this is set; then records can't be told apart */
+    bool drained;               /* live: no more is produced; file: its end was reached */
+    struct stream_tally others; /* of no event */
+    struct order order;
+    struct rk_record record; /* what `straight` gave last */
+    struct stream_fault *fault;
+
+    /* The source. straight: 1 and *ret filled, 0, -errno; NULL where there is a queue. refill: 1 the queue has
+     * something ready, 0 nothing is due, -errno. */
+    int (*straight)(struct rk_stream *stream, struct rk_record *ret);
+    int (*refill)(struct rk_stream *stream);
+    struct stream_live *live;
+    struct stream_file *file;
+};
+
+/* An empty stream, or NULL: out of memory. Whatever is added later, rk_stream_close() frees it. */
+struct rk_stream *stream_new(void);
+
+/* Adds an event with its ids. `name` must outlive the stream. 0, -ENOMEM, -EINVAL (an attr that can't be). */
+int stream_event_add(struct rk_stream *stream, const struct perf_attr *attr, const char *name);
+int stream_id_add(struct rk_stream *stream, uint64_t id, uint32_t event);
+
+/* Hot. Fills *ret from a record's bytes; the event of one that is too short is STREAM_DAMAGED. */
+void stream_identify(const struct rk_stream *stream, const struct perf_header *header, uint64_t offset,
+                     struct rk_record *ret);
+
+/* The time to order by: a record without one (or 0, as tools write it into records they make up) goes with
+ * the one before it, whose time is *last. */
+static inline uint64_t stream_key(const struct rk_record *record, uint64_t *last)
+{
+    if ((record->present & RK_SAMPLE_TIME) && record->time != 0 && record->time != UINT64_MAX)
+        *last = record->time;
+    return *last;
+}
+
+/* Queues a record; one that finds no memory is counted as dropped. 0 or -ENOMEM. */
+int stream_push(struct rk_stream *stream, const struct rk_record *record, uint64_t time);
+
+/* Notes what failed and returns its code. */
+int stream_fail(const struct rk_stream *stream, struct stream_fault fault);
+
+/* The period that the event really has, 0: none that is fixed. A clock sampled by frequency has one: the kernel
+ * turns its frequency into a period, of 10 µs at least, once. */
+uint64_t stream_fixed_period(const struct perf_attr *attr);
+
+/* The sources. */
+struct stream_live *live_close(struct stream_live *live);
+int live_fd(const struct stream_live *live);
+void live_release(struct stream_live *live);
+bool live_forked(const struct stream_live *live);
+/* Every thread that was measured has ended. */
+bool live_ended(const struct stream_live *live);
+/* What the kernel knows of an event's losses beyond its records: adds to *loss. */
+void live_loss(const struct rk_stream *stream, uint32_t event, struct rk_loss *loss);
+
+struct stream_file *file_close(struct stream_file *file);
+void file_info(const struct rk_stream *stream, struct rk_stream_info *ret);
+int file_explain(const struct stream_file *file, struct rk_error *ret);
+/* What the recorder wrote of an event's losses: NULL: nothing, or the end is not reached. */
+const struct ledger_event *file_ledger(const struct rk_stream *stream, uint32_t event);
+
+#endif
