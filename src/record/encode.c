@@ -261,14 +261,21 @@ static int sample_fits(const struct layout *layout, const struct rk_sample *s)
         have |= RK_SAMPLE_ID | RK_SAMPLE_IDENTIFIER;
     if (type & ~have)
         return -EINVAL;
+    if ((type & RK_SAMPLE_CALLCHAIN && s->chain_n && !s->chain) ||
+        (type & RK_SAMPLE_RAW && s->raw_bytes && !s->raw) ||
+        (type & RK_SAMPLE_STACK_USER && s->stack_bytes && !s->stack) ||
+        (type & RK_SAMPLE_AUX && s->aux_bytes && !s->aux))
+        return -EINVAL;
     if (type & RK_SAMPLE_READ && (s->read_format != layout->read_format || !s->read_words))
         return -EINVAL;
     if (type & RK_SAMPLE_BRANCH_STACK && s->branch_n &&
         (!s->branches || (layout->branch_sample_type & BRANCH_COUNTERS && !s->branch_counters)))
         return -EINVAL;
-    if (type & RK_SAMPLE_REGS_USER && s->regs_user_abi && s->regs_user_mask != layout->regs_user)
+    if (type & RK_SAMPLE_REGS_USER && s->regs_user_abi &&
+        (!s->regs_user || s->regs_user_mask != layout->regs_user))
         return -EINVAL;
-    if (type & RK_SAMPLE_REGS_INTR && s->regs_intr_abi && s->regs_intr_mask != layout->regs_intr)
+    if (type & RK_SAMPLE_REGS_INTR && s->regs_intr_abi &&
+        (!s->regs_intr || s->regs_intr_mask != layout->regs_intr))
         return -EINVAL;
     if (type & RK_SAMPLE_STACK_USER && (s->stack_bytes % 8 || s->stack_used > s->stack_bytes))
         return -EINVAL;
