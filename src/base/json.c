@@ -117,3 +117,11 @@ void json_hex(struct json *j, const char *key, uint64_t value)
     begin(j, key);
     output_format(j->out, "\"0x%" PRIx64 "\"", value);
 }
+
+void json_bytes(struct json *j, const char *key, const void *bytes, size_t n)
+{
+    begin(j, key);
+    output_bytes(j->out, "\"", 1);
+    output_hex(j->out, bytes, n);
+    output_bytes(j->out, "\"", 1);
+}

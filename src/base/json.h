@@ -28,6 +28,7 @@ void json_i64(struct json *j, const char *key, int64_t value);
 void json_real(struct json *j, const char *key, double value); /* shortest that reads back the same */
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
-void json_hex(struct json *j, const char *key, uint64_t value); /* "0x7f…", a string */
+void json_hex(struct json *j, const char *key, uint64_t value);                /* "0x7f…", a string */
+void json_bytes(struct json *j, const char *key, const void *bytes, size_t n); /* two hex digits for each */
 
 #endif

@@ -57,6 +57,16 @@ void output_text(struct output *out, const char *text)
     output_bytes(out, text, strlen(text));
 }
 
+void output_hex(struct output *out, const void *bytes, size_t n)
+{
+    const unsigned char *at = bytes;
+
+    for (size_t i = 0; i < n; i++) {
+        char two[2] = {"0123456789abcdef"[at[i] >> 4], "0123456789abcdef"[at[i] & 15]};
+        output_bytes(out, two, sizeof two);
+    }
+}
+
 void output_format(struct output *out, const char *format, ...)
 {
     va_list list;
