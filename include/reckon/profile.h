@@ -38,11 +38,18 @@ RK_API int rk_profile_builder_open(const struct rk_profile_options *options, str
                                    struct rk_error *e);
 RK_API struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *builder);
 
-/* Takes any record of the stream, in order: 1 a sample was added, 0 it was something else, -errno. */
+/*
+ * Takes any record of the stream, in order: 1 a sample was added, 0 it was something else, -errno; one
+ * that is refused (-EBADMSG) may be left out.
+ *
+ * A sample weighs its period; without one, the event's fixed period, else 1. Its stack is its call chain
+ * under the sampled address; where no chain was taken, the address alone. Memory grows with what is
+ * distinct (addresses, stacks, threads), not with the number of samples.
+ */
 RK_API int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
                            const struct rk_record *record);
 
-/* Names everything and closes the builder, on failure too. */
+/* Names everything and closes the builder, on failure too. `stream` (may be NULL) tells the loss. */
 RK_API int rk_profile_finish(struct rk_profile_builder *builder, const struct rk_stream *stream,
                              struct rk_profile **ret, struct rk_error *e);
 RK_API struct rk_profile *rk_profile_free(struct rk_profile *profile);
@@ -56,7 +63,9 @@ struct rk_profile_summary {
     uint64_t unnamed; /* samples whose own address has no name */
     uint64_t threads; /* distinct (pid, tid) */
     uint64_t first_time, last_time;
-    const char *event; /* name of the event, or of the first of several */
+    const char *event; /* name of the event, or of the first of several … */
+    uint32_t events;   /* … which are summed here as if they were one: see rk_profile_options.event */
+    uint32_t reserved;
 };
 RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summary *ret);
 
@@ -66,7 +75,8 @@ struct rk_function {
     uint32_t size;
     uint32_t miss;      /* enum rk_miss (reckon/symbol.h): why `symbol` is an address */
     const char *symbol; /* name, or "[unknown]" where miss is set */
-    const char *module; /* last part of the path */
+    const char *module; /* last part of the path … */
+    const char *path;   /* … and all of it, as the process saw it; two files of one name are two rows */
     uint64_t self, total;
     uint64_t self_samples, total_samples;
 };
@@ -83,13 +93,16 @@ struct rk_unnamed {
 RK_API size_t rk_profile_unnamed_count(const struct rk_profile *profile);
 RK_API int rk_profile_unnamed(const struct rk_profile *profile, size_t index, struct rk_unnamed *ret);
 
-/* Stacks: distinct, each a path from the outermost frame to the sampled one. */
+/* Stacks: distinct by functions, thread, thread's name and event, heaviest first; each a path from the
+ * outermost function to the sampled one. */
 struct rk_stack {
     uint32_t size;
     uint32_t frame_n;
     const uint32_t *frames; /* indexes of rk_profile_function(), outermost first */
     const char *comm;       /* thread's name */
-    int32_t pid, tid;
+    int32_t pid, tid;       /* -1 where samples don't tell */
+    uint32_t event;         /* of the stream */
+    uint32_t reserved;
     uint64_t weight, samples;
 };
 RK_API size_t rk_profile_stacks(const struct rk_profile *profile);

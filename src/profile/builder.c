@@ -1,0 +1,296 @@
+#include "profile/builder.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "profile/chain.h"
+
+#include <errno.h>
+
+CLEANUP_FUNCTION(builder, struct rk_profile_builder, rk_profile_builder_close)
+
+int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_profile_builder **ret,
+                            struct rk_error *e)
+{
+    struct rk_profile_options ours;
+    int rc = options_check(&ours, sizeof ours, options, "rk_profile_options", RK_STAGE_PROFILE, e);
+    if (rc < 0)
+        return rc;
+
+    _cleanup_(builder_cleanup) struct rk_profile_builder *builder = calloc(1, sizeof *builder);
+    if (!builder)
+        return fail_memory(e, RK_STAGE_PROFILE);
+    builder->options = ours;
+    builder->cache = calloc(CHAIN_SLOTS, sizeof *builder->cache);
+    if (!builder->cache)
+        return fail_memory(e, RK_STAGE_PROFILE);
+    if (ours.root) {
+        builder->root = strdup(ours.root);
+        if (!builder->root)
+            return fail_memory(e, RK_STAGE_PROFILE);
+        builder->options.root = builder->root;
+    }
+    rc = rk_image_open(&builder->image, e);
+    if (rc < 0)
+        return rc;
+    *ret = TAKE_PTR(builder);
+    return 0;
+}
+
+struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *builder)
+{
+    if (!builder)
+        return NULL;
+    rk_image_close(builder->image);
+    vector_free(&builder->frames);
+    for (size_t i = 0; i < builder->frame_of.n; i++)
+        table_free(&builder->frame_of.items[i]);
+    vector_free(&builder->frame_of);
+    table_free(&builder->unplaced);
+    pairs_free(&builder->nodes);
+    vector_free(&builder->threads);
+    table_free(&builder->thread_of);
+    intern_free(&builder->comms);
+    pairs_free(&builder->identities);
+    pairs_free(&builder->owners);
+    pairs_free(&builder->samples);
+    vector_free(&builder->amounts);
+    table_free(&builder->generation_of);
+    free(builder->cache);
+    vector_free(&builder->addresses);
+    vector_free(&builder->places);
+    vector_free(&builder->weight_of);
+    free(builder->root);
+    free(builder);
+    return NULL;
+}
+
+/* The mappings of `pid` are not what they were: chains of before don't count as seen. */
+static int changed(struct rk_profile_builder *builder, int32_t pid)
+{
+    if (pid == -1) {
+        builder->generation++;
+        return 0;
+    }
+    uint32_t old = table_get(&builder->generation_of, (uint32_t)pid);
+    return table_put(&builder->generation_of, (uint32_t)pid, old == TABLE_NONE ? 1 : old + 1);
+}
+
+/* Any record but a sample: the image learns from it, and what was remembered may be stale. */
+static int feed_image(struct rk_profile_builder *builder, const struct rk_record *record)
+{
+    struct rk_mapping mapping = {.size = sizeof mapping};
+    struct rk_task task = {.size = sizeof task};
+    struct rk_comm comm = {.size = sizeof comm};
+    int rc = rk_image_feed(builder->image, record);
+
+    if (rc <= 0)
+        return rc;
+    builder->last_valid = false;
+    rc = 0;
+    if (rk_record_mapping(record, &mapping) == 0)
+        rc = changed(builder, mapping.pid);
+    else if (rk_record_task(record, &task) == 0 && (task.pid != task.parent_pid || task.pid == task.tid))
+        rc = changed(builder, task.pid);
+    else if (rk_record_comm(record, &comm) == 0 && record->misc & RK_MISC_COMM_EXEC)
+        rc = changed(builder, comm.pid);
+    return rc;
+}
+
+/* A frame's number; an address without a module is a frame of its own. */
+static int64_t frame_of(struct rk_profile_builder *builder, uint64_t address, const struct rk_place *place)
+{
+    struct table *table = &builder->unplaced;
+    struct frame frame = {.offset = address, .module = RK_NO_MODULE};
+
+    if (place->module != RK_NO_MODULE) {
+        while (builder->frame_of.n <= place->module)
+            if (!vector_push(&builder->frame_of))
+                return -ENOMEM;
+        table = &builder->frame_of.items[place->module];
+        frame = (struct frame){.offset = place->offset, .module = place->module};
+    }
+    uint32_t number = table_get(table, frame.offset);
+    if (number != TABLE_NONE)
+        return number;
+    if (builder->frames.n >= TABLE_NONE)
+        return -EOVERFLOW;
+    if (vector_reserve(&builder->frames, 1) < 0 ||
+        table_put(table, frame.offset, (uint32_t)builder->frames.n) < 0)
+        return -ENOMEM;
+    builder->frames.items[builder->frames.n] = frame;
+    return (int64_t)builder->frames.n++;
+}
+
+/* The long way: chain → addresses → places → frames → node. */
+static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc)
+{
+    builder->addresses.n = builder->places.n = 0;
+    if (vector_reserve(&builder->addresses, sample->chain_n + 1) < 0 ||
+        vector_reserve(&builder->places, sample->chain_n + 1) < 0)
+        return -ENOMEM;
+    uint64_t *addresses = builder->addresses.items;
+    struct rk_place *places = builder->places.items;
+    size_t n = chain_addresses(sample, misc, addresses);
+    if (n == 0) /* neither address nor chain was sampled: it counts, in no known place */
+        addresses[n++] = 0;
+    int rc = rk_image_find(builder->image, sample->pid, addresses, n, places);
+    if (rc < 0)
+        return rc;
+
+    int64_t node = PAIRS_NONE;
+    while (n-- > 0) {
+        int64_t frame = frame_of(builder, addresses[n], &places[n]);
+        if (frame < 0)
+            return frame;
+        node = pairs_add(&builder->nodes, (uint32_t)node, (uint32_t)frame);
+        if (node < 0)
+            return node;
+    }
+    return node;
+}
+
+static inline void hash_word(uint64_t hash[2], uint64_t word)
+{
+    hash[0] = (hash[0] ^ word) * UINT64_C(0xd6e8feb86659fd93);
+    hash[0] ^= hash[0] >> 32;
+    hash[1] = (hash[1] + word) * UINT64_C(0x9e3779b97f4a7c15);
+    hash[1] ^= hash[1] >> 29;
+}
+
+/* The node of the sample's stack, from the cache where the same chain was met before. */
+static int64_t stack_of(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc)
+{
+    uint32_t generation = table_get(&builder->generation_of, (uint32_t)sample->pid);
+    uint64_t hash[2] = {(uint32_t)sample->pid, misc & RK_MISC_MODE};
+
+    hash_word(hash, (uint64_t)builder->generation << 32 | generation);
+    hash_word(hash, sample->ip);
+    for (uint64_t i = 0; i < sample->chain_n; i++)
+        hash_word(hash, sample->chain[i]);
+
+    struct chain_slot *slot = &builder->cache[hash_mix(hash[0]) & (CHAIN_SLOTS - 1)];
+    if (slot->used && slot->hash[0] == hash[0] && slot->hash[1] == hash[1])
+        return slot->node;
+    int64_t node = build_stack(builder, sample, misc);
+    if (node >= 0)
+        *slot = (struct chain_slot){{hash[0], hash[1]}, (uint32_t)node, true};
+    return node;
+}
+
+static int64_t thread_of(struct rk_profile_builder *builder, int32_t pid, int32_t tid)
+{
+    uint64_t key = (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
+    uint32_t number = table_get(&builder->thread_of, key);
+
+    if (number != TABLE_NONE)
+        return number;
+    if (vector_reserve(&builder->threads, 1) < 0 ||
+        table_put(&builder->thread_of, key, (uint32_t)builder->threads.n) < 0)
+        return -ENOMEM;
+    builder->threads.items[builder->threads.n] = (struct thread){pid, tid};
+    return (int64_t)builder->threads.n++;
+}
+
+/* Who the sample belongs to. */
+static int64_t owner_of(struct rk_profile_builder *builder, const struct rk_sample *sample, uint32_t event)
+{
+    if (builder->last_valid && builder->last_pid == sample->pid && builder->last_tid == sample->tid &&
+        builder->last_event == event)
+        return builder->last_owner;
+
+    const char *name = rk_image_comm(builder->image, sample->pid, sample->tid);
+    int64_t thread = thread_of(builder, sample->pid, sample->tid);
+    int64_t comm = thread < 0 ? thread : intern_add(&builder->comms, name, strlen(name));
+    int64_t identity = comm < 0 ? comm : pairs_add(&builder->identities, (uint32_t)thread, (uint32_t)comm);
+    int64_t owner = identity < 0 ? identity : pairs_add(&builder->owners, (uint32_t)identity, event);
+    if (owner >= 0) {
+        builder->last_valid = true;
+        builder->last_pid = sample->pid;
+        builder->last_tid = sample->tid;
+        builder->last_event = event;
+        builder->last_owner = (uint32_t)owner;
+    }
+    return owner;
+}
+
+/* What a sample stands for that does not say it: the event's fixed period, else itself. */
+static int weight_of(struct rk_profile_builder *builder, const struct rk_stream *stream, uint32_t event,
+                     uint64_t *ret)
+{
+    *ret = 1;
+    if (event == RK_NO_EVENT)
+        return 0;
+    while (builder->weight_of.n <= event) {
+        struct rk_stream_event info = {.size = sizeof info};
+        if (rk_stream_event(stream, builder->weight_of.n, &info) < 0)
+            return 0;
+        uint64_t *weight = vector_push(&builder->weight_of);
+        if (!weight)
+            return -ENOMEM;
+        *weight = info.period ? info.period : 1;
+    }
+    *ret = builder->weight_of.items[event];
+    return 0;
+}
+
+static int add(struct rk_profile_builder *builder, uint32_t node, uint32_t owner, uint64_t weight)
+{
+    if (vector_reserve(&builder->amounts, 1) < 0)
+        return -ENOMEM;
+    int64_t number = pairs_add(&builder->samples, node, owner);
+    if (number < 0)
+        return (int)number;
+    if ((size_t)number == builder->amounts.n)
+        builder->amounts.items[builder->amounts.n++] = (struct amount){0};
+    builder->amounts.items[number].weight += weight;
+    builder->amounts.items[number].samples++;
+    builder->summary.weight += weight;
+    builder->summary.samples++;
+    return 0;
+}
+
+static void note_time(struct rk_profile_summary *summary, uint64_t time)
+{
+    if (!summary->first_time || time < summary->first_time)
+        summary->first_time = time;
+    if (time > summary->last_time)
+        summary->last_time = time;
+}
+
+int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
+                    const struct rk_record *record)
+{
+    struct rk_sample sample = {.size = sizeof sample};
+    uint64_t weight = 0;
+
+    if (!builder || !record)
+        return -EINVAL;
+    if (record->type != RK_RECORD_SAMPLE)
+        return feed_image(builder, record);
+    if (builder->options.event_set && record->event != builder->options.event)
+        return 0;
+    int rc = rk_stream_sample(stream, record, &sample);
+    if (rc < 0)
+        return rc;
+    if (!(sample.present & RK_SAMPLE_CALLCHAIN))
+        sample.chain_n = 0;
+    if (!(sample.present & RK_SAMPLE_TID))
+        sample.pid = sample.tid = -1;
+    if (sample.present & RK_SAMPLE_PERIOD && sample.period)
+        weight = sample.period;
+    else if ((rc = weight_of(builder, stream, record->event, &weight)) < 0)
+        return rc;
+
+    int64_t node = stack_of(builder, &sample, record->misc);
+    if (node < 0)
+        return (int)node;
+    int64_t owner = owner_of(builder, &sample, record->event);
+    if (owner < 0)
+        return (int)owner;
+    rc = add(builder, (uint32_t)node, (uint32_t)owner, weight);
+    if (rc < 0)
+        return rc;
+    if (sample.present & RK_SAMPLE_TIME)
+        note_time(&builder->summary, sample.time);
+    return 1;
+}

@@ -1,0 +1,77 @@
+/*
+ * A profile while it is built. Memory grows with what is distinct, never with the number of samples:
+ *
+ *     frames    (module, offset in it), or an address that lies in no module
+ *     nodes     the stacks as one prefix tree: (outer node, frame); a stack is its innermost node
+ *     owners    (thread, its name, event)
+ *     samples   (node, owner) → weight and count
+ *
+ * Most samples repeat a chain seen before, so the way from a raw chain to its node is remembered in a cache
+ * of fixed size, keyed by two independent 64-bit hashes over the process, its address space's generation
+ * and the chain's words. A generation is counted up whenever a record changes the mappings.
+ */
+#ifndef PROFILE_BUILDER_H
+#define PROFILE_BUILDER_H
+
+#include "base/intern.h"
+#include "profile/pairs.h"
+
+#include <reckon/image.h>
+#include <reckon/profile.h>
+#include <stdbool.h>
+
+struct frame {
+    uint64_t offset; /* an address where module is RK_NO_MODULE */
+    uint32_t module; /* the image's index */
+};
+
+struct amount {
+    uint64_t weight, samples;
+};
+
+struct thread {
+    int32_t pid, tid;
+};
+
+struct chain_slot {
+    uint64_t hash[2];
+    uint32_t node;
+    bool used;
+};
+#define CHAIN_SLOTS 32768 /* a power of two */
+
+struct rk_profile_builder {
+    struct rk_profile_options options;
+    char *root; /* what options.root points to, our own copy */
+    struct rk_image *image;
+
+    VECTOR(struct frame) frames;
+    VECTOR(struct table) frame_of; /* by module: offset → frame */
+    struct table unplaced;         /* address in no module → frame */
+    struct pairs nodes;            /* (outer node, frame) */
+
+    VECTOR(struct thread) threads;
+    struct table thread_of;  /* pid << 32 | tid → thread */
+    struct intern comms;     /* threads' names */
+    struct pairs identities; /* (thread, comm) */
+    struct pairs owners;     /* (identity, event) */
+
+    struct pairs samples;          /* (node, owner) */
+    VECTOR(struct amount) amounts; /* beside samples */
+
+    struct table generation_of; /* pid → how often its mappings changed */
+    uint32_t generation;        /* … and the kernel's */
+    struct chain_slot *cache;
+    VECTOR(uint64_t) addresses; /* scratch: one chain */
+    VECTOR(struct rk_place) places;
+
+    VECTOR(uint64_t) weight_of;        /* by event: what a sample without a period stands for */
+    struct rk_profile_summary summary; /* samples, weight and times so far */
+
+    /* The last sample's owner, until a name changes. */
+    bool last_valid;
+    int32_t last_pid, last_tid;
+    uint32_t last_event, last_owner;
+};
+
+#endif

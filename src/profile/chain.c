@@ -1,0 +1,50 @@
+#include "profile/chain.h"
+
+#include <stdbool.h>
+
+/* The mode, as header.misc says it, of what follows a marker; 0: not known. */
+static uint32_t marker_mode(uint64_t marker)
+{
+    switch (marker) {
+    case RK_CHAIN_KERNEL:
+        return 1;
+    case RK_CHAIN_USER:
+        return 2;
+    case RK_CHAIN_HYPERVISOR:
+        return 3;
+    case RK_CHAIN_GUEST_KERNEL:
+        return 4;
+    case RK_CHAIN_GUEST_USER:
+        return 5;
+    default:
+        return 0;
+    }
+}
+
+size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, uint64_t *ret)
+{
+    uint64_t chain_n = sample->present & RK_SAMPLE_CALLCHAIN ? sample->chain_n : 0;
+    bool has_ip = sample->present & RK_SAMPLE_IP;
+    uint32_t own = misc & RK_MISC_MODE, mode = 0;
+    bool first = true;       /* of its mode */
+    bool innermost = has_ip; /* the next entry may be the sampled address again */
+    size_t n = 0;
+
+    if (has_ip)
+        ret[n++] = sample->ip;
+    for (uint64_t i = 0; i < chain_n; i++) {
+        uint64_t at = sample->chain[i];
+        if (at >= RK_CHAIN_MAX) {
+            mode = marker_mode(at);
+            first = true;
+            i += at == RK_CHAIN_USER_DEFERRED; /* a cookie follows, for the stack that comes later */
+        } else if (first) {
+            if (!innermost || (mode && own && mode != own))
+                ret[n++] = at;
+            first = innermost = false;
+        } else if (at != 0) { /* nothing returns to 0: it ends a chain */
+            ret[n++] = at - 1;
+        }
+    }
+    return n;
+}

@@ -1,0 +1,414 @@
+/* Samples of a made-up program into functions and stacks, against what can be said of them in advance. */
+#include "fake.h"
+
+#include "profile/builder.h"
+
+static struct rk_function function(const struct rk_profile *p, const char *symbol, const char *module)
+{
+    for (size_t i = 0; i < rk_profile_functions(p); i++) {
+        struct rk_function f = {.size = sizeof f};
+        assert_int_equal(rk_profile_function(p, i, &f), 0);
+        if (strcmp(f.symbol, symbol) == 0 && strcmp(f.module, module) == 0)
+            return f;
+    }
+    fail_msg("no function %s in %s", symbol, module);
+    return (struct rk_function){0};
+}
+
+static struct rk_profile_summary summary(const struct rk_profile *p)
+{
+    struct rk_profile_summary s = {.size = sizeof s};
+    assert_int_equal(rk_profile_summary(p, &s), 0);
+    return s;
+}
+
+static void self_and_total(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    /* main → f1 → f2, sampled in f2 twice at different places, once in f1 */
+    FEED(b, AT(2, 2, 0x10), AT(2, 1, 0x21), AT(1, 0, 0x31));
+    FEED(b, AT(2, 2, 0x18), AT(2, 1, 0x21), AT(1, 0, 0x31));
+    FEED(b, AT(2, 1, 0x30), AT(1, 0, 0x31));
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(rk_profile_functions(p), 3);
+    struct rk_function f = function(p, "m2_f2", "two.so");
+    assert_int_equal(f.self, 2);
+    assert_int_equal(f.total, 2);
+    assert_string_equal(f.path, "/lib/two.so");
+    f = function(p, "m2_f1", "two.so");
+    assert_int_equal(f.self, 1);
+    assert_int_equal(f.total, 3);
+    f = function(p, "m1_f0", "one");
+    assert_int_equal(f.self, 0);
+    assert_int_equal(f.total, 3);
+    /* two addresses in one function are one stack */
+    assert_int_equal(rk_profile_stacks(p), 2);
+    struct rk_stack s = {.size = sizeof s};
+    assert_int_equal(rk_profile_stack(p, 0, &s), 0);
+    assert_int_equal(s.samples, 2);
+    assert_int_equal(s.frame_n, 3);
+    assert_string_equal(s.comm, "worker");
+    struct rk_function outer = {.size = sizeof outer}, inner = {.size = sizeof inner};
+    rk_profile_function(p, s.frames[0], &outer);
+    rk_profile_function(p, s.frames[2], &inner);
+    assert_string_equal(outer.symbol, "m1_f0");
+    assert_string_equal(inner.symbol, "m2_f2");
+    assert_int_equal(rk_profile_stack(p, 2, &s), -ERANGE);
+    assert_int_equal(rk_profile_function(p, 3, &f), -ERANGE);
+    assert_int_equal(rk_profile_unnamed_count(p), 0);
+    assert_null(rk_profile_free(p));
+}
+
+static void recursion_counts_once(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    FEED(b, AT(1, 5, 8), AT(1, 4, 9), AT(1, 5, 9), AT(1, 4, 9), AT(1, 5, 9), AT(1, 0, 9));
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(function(p, "m1_f5", "one").total, 1);
+    assert_int_equal(function(p, "m1_f5", "one").self, 1);
+    assert_int_equal(function(p, "m1_f4", "one").total, 1);
+    assert_int_equal(function(p, "m1_f0", "one").total_samples, 1);
+    rk_profile_free(p);
+}
+
+/* A call that is a function's last instruction returns into the next one. */
+static void a_return_address_names_the_caller(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    FEED(b, AT(1, 8, 0), AT(1, 7, 0), AT(1, 2, 0));
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(function(p, "m1_f8", "one").self, 1); /* the sampled address itself: as it is */
+    assert_int_equal(function(p, "m1_f6", "one").total, 1);
+    assert_int_equal(function(p, "m1_f1", "one").total, 1);
+    rk_profile_free(p);
+}
+
+static void kernel_is_called_by_user(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    const uint64_t chain[] = {RK_CHAIN_KERNEL, KERNEL + 0x310, KERNEL + 0x120,
+                              RK_CHAIN_USER,   AT(2, 9, 2),    AT(1, 0, 9)};
+    fake_feed_in(b, 100, 101, 0, 1, chain, 6);
+    struct rk_profile *p = fake_finish(b);
+    struct rk_stack s = {.size = sizeof s};
+    rk_profile_stack(p, 0, &s);
+    const char *expected[] = {"m1_f0", "m2_f9", "k0_f1", "k0_f3"};
+    assert_int_equal(s.frame_n, 4);
+    for (int i = 0; i < 4; i++) {
+        struct rk_function f = {.size = sizeof f};
+        rk_profile_function(p, s.frames[i], &f);
+        assert_string_equal(f.symbol, expected[i]);
+    }
+    assert_int_equal(s.tid, 101);
+    rk_profile_free(p);
+}
+
+static void what_has_no_name_says_why(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    for (int i = 0; i < 3; i++)
+        FEED(b, AT(6, i, 0), AT(1, 0, 9)); /* stripped, several addresses: one row */
+    FEED(b, AT(7, 1, 0), AT(7, 2, 0));     /* anonymous */
+    FEED(b, AT(1, 200, 0));                /* no symbol there */
+    FEED(b, 0x1234);                       /* nowhere */
+    FEED(b, AT(1, 1, 0), AT(6, 9, 0));     /* the sampled address has a name */
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(summary(p).unnamed, 6);
+    assert_int_equal(rk_profile_unnamed_count(p), 4);
+    struct rk_unnamed u = {.size = sizeof u};
+    assert_int_equal(rk_profile_unnamed(p, 0, &u), 0);
+    assert_string_equal(u.module, "stripped");
+    assert_int_equal(u.miss, RK_MISS_STRIPPED);
+    assert_int_equal(u.samples, 3);
+    struct rk_function f = function(p, "[unknown]", "stripped");
+    assert_int_equal(f.self, 3);
+    assert_int_equal(f.total, 4);
+    assert_int_equal(f.miss, RK_MISS_STRIPPED);
+    assert_int_equal(function(p, "[unknown]", "[unknown]").miss, RK_MISS_NO_MODULE);
+    assert_int_equal(function(p, "[unknown]", "anon").miss, RK_MISS_ANONYMOUS);
+    assert_int_equal(function(p, "[unknown]", "one").miss, RK_MISS_NO_SYMBOL);
+    assert_int_equal(rk_profile_unnamed(p, 4, &u), -ERANGE);
+    rk_profile_free(p);
+}
+
+/* /a/same and /b/same each have a function "same". */
+static void files_of_one_name_are_two(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    FEED(b, AT(4, 1, 0));
+    FEED(b, AT(5, 1, 0));
+    FEED(b, AT(4, 2, 0)); /* the same name in the same file: one */
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(rk_profile_functions(p), 2);
+    struct rk_function f = {.size = sizeof f};
+    rk_profile_function(p, 0, &f);
+    assert_string_equal(f.path, "/a/same");
+    assert_int_equal(f.self, 2);
+    rk_profile_free(p);
+}
+
+static void weight_is_the_period(void **state)
+{
+    (void)state;
+    const uint64_t chain[] = {RK_CHAIN_USER, AT(1, 1, 0)};
+    struct rk_profile_builder *b = fake_builder();
+    fake_feed_in(b, 100, 100, 0, 1000, chain, 2);
+    fake_feed_in(b, 100, 100, 0, 500, chain, 2);
+    fake_feed_in(b, 100, 100, 0, 0, chain, 2); /* without one, and the event has none: 1 */
+    fake_feed_in(b, 100, 100, 1, 0, chain, 2); /* the event's fixed period: 10 */
+    fake_feed_in(b, 100, 100, RK_NO_EVENT, 0, chain, 2);
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(summary(p).weight, 1000 + 500 + 1 + 10 + 1);
+    assert_int_equal(summary(p).samples, 5);
+    assert_int_equal(summary(p).events, 3);
+    assert_string_equal(summary(p).event, "cpu-clock");
+    assert_int_equal(function(p, "m1_f1", "one").self, 1512);
+    assert_int_equal(function(p, "m1_f1", "one").self_samples, 5);
+    rk_profile_free(p);
+}
+
+static void one_event_alone(void **state)
+{
+    (void)state;
+    const uint64_t chain[] = {RK_CHAIN_USER, AT(1, 1, 0)};
+    struct rk_profile_options options = {.size = sizeof options, .event = 1, .event_set = 1};
+    struct rk_profile_builder *b = NULL;
+    assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
+    struct rk_record other = fake_record(2, 0);
+    assert_int_equal(rk_profile_feed(b, NULL, &other), 0);
+    fake_feed_in(b, 100, 100, 1, 7, chain, 2);
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(summary(p).weight, 7);
+    assert_string_equal(summary(p).event, "page-faults");
+    rk_profile_free(p);
+
+    options.size = 0;
+    struct rk_error e = {.size = sizeof e};
+    assert_int_equal(rk_profile_builder_open(&options, &b, &e), -EINVAL);
+    assert_int_equal(e.stage, RK_STAGE_PROFILE);
+}
+
+static void threads_and_names_are_told_apart(void **state)
+{
+    (void)state;
+    const uint64_t chain[] = {RK_CHAIN_USER, AT(1, 1, 0)};
+    struct rk_record comm = {.type = RK_RECORD_COMM, .bytes = 8, .data = (const unsigned char[8]){0}};
+    struct rk_profile_builder *b = fake_builder();
+    fake_feed_in(b, 100, 100, 0, 1, chain, 2);
+    fake_feed_in(b, 100, 101, 0, 1, chain, 2);
+    fake_comm = "renamed";
+    assert_int_equal(rk_profile_feed(b, NULL, &comm), 0);
+    fake_feed_in(b, 100, 101, 0, 1, chain, 2);
+    fake_feed_in(b, 100, 101, 0, 1, chain, 2);
+    fake_comm = "worker";
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(summary(p).threads, 2);
+    assert_int_equal(rk_profile_stacks(p), 3);
+    struct rk_stack s = {.size = sizeof s};
+    rk_profile_stack(p, 0, &s);
+    assert_string_equal(s.comm, "renamed");
+    assert_int_equal(s.samples, 2);
+    rk_profile_free(p);
+}
+
+/* The same chain after the process mapped something else there is another stack. */
+static void a_mapping_ends_what_was_remembered(void **state)
+{
+    (void)state;
+    /* MMAP: u32 pid, tid; u64 addr, len, pgoff; char filename[8] */
+    struct {
+        uint64_t header;
+        int32_t pid, tid;
+        uint64_t words[3];
+        char path[8];
+    } body = {.pid = 100, .tid = 100, .path = "/x"};
+    struct rk_record mmap = {.type = RK_RECORD_MMAP, .bytes = sizeof body, .data = (const void *)&body};
+    struct rk_profile_builder *b = fake_builder();
+    FEED(b, AT(1, 1, 0), AT(1, 0, 9));
+    int finds = fake_finds;
+    FEED(b, AT(1, 1, 0), AT(1, 0, 9));
+    assert_int_equal(fake_finds, finds); /* remembered */
+    fake_shift = UINT64_C(1) << 32;
+    assert_int_equal(rk_profile_feed(b, NULL, &mmap), 0);
+    FEED(b, AT(1, 1, 0), AT(1, 0, 9));
+    body.pid = 55; /* another process's mapping changes nothing here */
+    rk_profile_feed(b, NULL, &mmap);
+    finds = fake_finds;
+    FEED(b, AT(1, 1, 0), AT(1, 0, 9));
+    assert_int_equal(fake_finds, finds);
+    body.pid = -1; /* the kernel's does */
+    rk_profile_feed(b, NULL, &mmap);
+    FEED(b, AT(1, 1, 0), AT(1, 0, 9));
+    assert_int_equal(fake_finds, finds + 1);
+    fake_shift = 0;
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(function(p, "m1_f1", "one").self, 2);
+    assert_int_equal(function(p, "m2_f1", "two.so").self, 3);
+    rk_profile_free(p);
+}
+
+static void the_summary_tells_the_loss(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    fake_sample.time = 995;
+    fake_loss = (struct rk_loss){.size = sizeof fake_loss, .present = RK_LOSS_LOST, .kept = 2, .lost = 9};
+    fake_cut = 1;
+    FEED(b, AT(1, 1, 0));
+    FEED(b, AT(1, 1, 0));
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(summary(p).loss.lost, 9);
+    assert_int_equal(summary(p).loss.present, RK_LOSS_LOST);
+    assert_int_equal(summary(p).cut, 1);
+    assert_int_equal(summary(p).first_time, 1000);
+    assert_int_equal(summary(p).last_time, 1005);
+    fake_cut = 0;
+    rk_profile_free(p);
+}
+
+static void nothing_was_sampled(void **state)
+{
+    (void)state;
+    struct rk_profile *p = fake_finish(fake_builder());
+    assert_int_equal(rk_profile_functions(p), 0);
+    assert_int_equal(rk_profile_stacks(p), 0);
+    assert_int_equal(summary(p).samples, 0);
+    assert_int_equal(summary(p).events, 0);
+    assert_string_equal(summary(p).event, "");
+    rk_profile_free(p);
+    assert_null(rk_profile_free(NULL));
+    assert_null(rk_profile_builder_close(NULL));
+    assert_int_equal(rk_profile_feed(NULL, NULL, NULL), -EINVAL);
+    assert_int_equal(rk_profile_finish(NULL, NULL, &p, NULL), -EINVAL);
+    assert_int_equal(rk_profile_functions(NULL), 0);
+}
+
+/* Neither address nor chain nor thread: it counts, in no known place. */
+static void a_bare_sample_counts(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    struct rk_record record = fake_record(2, 0);
+    fake_sample = (struct rk_sample){.size = sizeof fake_sample};
+    assert_int_equal(rk_profile_feed(b, NULL, &record), 1);
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(function(p, "[unknown]", "[unknown]").self, 1);
+    struct rk_stack s = {.size = sizeof s};
+    rk_profile_stack(p, 0, &s);
+    assert_int_equal(s.pid, -1);
+    rk_profile_free(p);
+}
+
+static uint64_t random_state = 88172645463325252u;
+static uint64_t random_below(uint64_t n)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % n;
+}
+
+/* Random stacks, with recursion, against plain counting; and the order. */
+static void random_stacks_add_up(void **state)
+{
+    enum { FUNCTIONS = 24, DEPTH = 30, SAMPLES = 20000 };
+    uint64_t self[FUNCTIONS] = {0}, total[FUNCTIONS] = {0}, weight = 0;
+    struct rk_profile_builder *b = fake_builder();
+    (void)state;
+
+    for (int i = 0; i < SAMPLES; i++) {
+        uint64_t chain[DEPTH + 1] = {RK_CHAIN_USER}, period = 1 + random_below(5);
+        size_t depth = 1 + random_below(1 + random_below(DEPTH));
+        bool seen[FUNCTIONS] = {0};
+        for (size_t k = 1; k <= depth; k++) {
+            uint64_t f = random_below(1 + random_below(FUNCTIONS));
+            chain[k] = AT(3, f, 1 + random_below(3));
+            self[f] += k == 1 ? period : 0;
+            total[f] += seen[f] ? 0 : period;
+            seen[f] = true;
+        }
+        weight += period;
+        fake_feed_in(b, 100, 100 + (int32_t)random_below(4), 0, period, chain, depth + 1);
+    }
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(summary(p).weight, weight);
+    uint64_t stacks_weight = 0, stacks_samples = 0, last = UINT64_MAX;
+    for (size_t i = 0; i < rk_profile_stacks(p); i++) {
+        struct rk_stack s = {.size = sizeof s};
+        rk_profile_stack(p, i, &s);
+        stacks_weight += s.weight;
+        stacks_samples += s.samples;
+        assert_true(s.weight <= last);
+        last = s.weight;
+    }
+    assert_int_equal(stacks_weight, weight);
+    assert_int_equal(stacks_samples, SAMPLES);
+    assert_int_equal(rk_profile_functions(p), FUNCTIONS);
+    last = UINT64_MAX;
+    for (size_t i = 0; i < rk_profile_functions(p); i++) {
+        struct rk_function f = {.size = sizeof f};
+        rk_profile_function(p, i, &f);
+        int number = atoi(f.symbol + 4);
+        assert_int_equal(f.self, self[number]);
+        assert_int_equal(f.total, total[number]);
+        assert_true(f.self <= last);
+        last = f.self;
+    }
+    rk_profile_free(p);
+}
+
+/* A million samples of a thousand stacks hold what the thousand hold. */
+static void memory_is_by_what_is_distinct(void **state)
+{
+    struct rk_profile_builder *b = fake_builder();
+    uint64_t chains[1000][12];
+    size_t nodes = 0, samples = 0;
+    (void)state;
+
+    for (size_t i = 0; i < 1000; i++) {
+        chains[i][0] = RK_CHAIN_USER;
+        for (size_t k = 1; k < 12; k++)
+            chains[i][k] = AT(3, random_below(60), 1 + random_below(200));
+    }
+    for (size_t i = 0; i < 1000000; i++) {
+        fake_feed_in(b, 100, 100, 0, 1, chains[i % 1000], 12);
+        if (i == 999) {
+            nodes = b->nodes.items.n;
+            samples = b->samples.items.n;
+        }
+    }
+    assert_int_equal(b->nodes.items.n, nodes);
+    assert_int_equal(b->samples.items.n, samples);
+    assert_true(samples <= 1000 && nodes <= 11000);
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(summary(p).samples, 1000000);
+    rk_profile_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(self_and_total),
+        cmocka_unit_test(recursion_counts_once),
+        cmocka_unit_test(a_return_address_names_the_caller),
+        cmocka_unit_test(kernel_is_called_by_user),
+        cmocka_unit_test(what_has_no_name_says_why),
+        cmocka_unit_test(files_of_one_name_are_two),
+        cmocka_unit_test(weight_is_the_period),
+        cmocka_unit_test(one_event_alone),
+        cmocka_unit_test(threads_and_names_are_told_apart),
+        cmocka_unit_test(a_mapping_ends_what_was_remembered),
+        cmocka_unit_test(the_summary_tells_the_loss),
+        cmocka_unit_test(nothing_was_sampled),
+        cmocka_unit_test(a_bare_sample_counts),
+        cmocka_unit_test(random_stacks_add_up),
+        cmocka_unit_test(memory_is_by_what_is_distinct),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
