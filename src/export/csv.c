@@ -1,0 +1,47 @@
+/*
+ * Functions as comma-separated values (RFC 4180, lines ended by a newline alone), hottest first:
+ *
+ *     symbol,module,self,self_percent,total,total_percent
+ *
+ * self and total are sums of periods; percentages are of the whole profile's, with four decimals and always
+ * a point.
+ */
+#include "export/formats.h"
+#include "export/percent.h"
+
+#include <string.h>
+
+/* Quotes where the text needs it: a quote inside is doubled. */
+static void write_field(struct output *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        output_text(out, text);
+        return;
+    }
+    output_bytes(out, "\"", 1);
+    for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
+        output_bytes(out, text, (size_t)(quote - text) + 1);
+        output_bytes(out, "\"", 1);
+    }
+    output_text(out, text);
+    output_bytes(out, "\"", 1);
+}
+
+void export_csv(const struct rk_profile *profile, struct output *out)
+{
+    struct rk_profile_summary summary = {.size = sizeof summary};
+    char self[PERCENT_BYTES], total[PERCENT_BYTES];
+
+    rk_profile_summary(profile, &summary);
+    output_text(out, "symbol,module,self,self_percent,total,total_percent\n");
+    for (size_t i = 0; i < rk_profile_functions(profile); i++) {
+        struct rk_function f = {.size = sizeof f};
+        rk_profile_function(profile, i, &f);
+        write_field(out, f.symbol);
+        output_bytes(out, ",", 1);
+        write_field(out, f.module);
+        output_format(out, ",%" PRIu64 ",%s,%" PRIu64 ",%s\n", f.self,
+                      percent_text(f.self, summary.weight, self), f.total,
+                      percent_text(f.total, summary.weight, total));
+    }
+}

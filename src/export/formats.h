@@ -1,0 +1,29 @@
+/*
+ * What the writers have in common: a name for each, a sink that is checked once, an end that says what went
+ * wrong. A writer is given an output and writes straight through; the output remembers the first error.
+ */
+#ifndef EXPORT_FORMATS_H
+#define EXPORT_FORMATS_H
+
+#include "base/output.h"
+
+#include <reckon/export.h>
+
+/* Profiles. */
+void export_folded(const struct rk_profile *profile, struct output *out);
+void export_csv(const struct rk_profile *profile, struct output *out);
+void export_json(const struct rk_profile *profile, struct output *out);
+
+/* Records. */
+void export_record_text(const struct rk_stream *stream, const struct rk_record *record, struct output *out);
+void export_record_json(const struct rk_stream *stream, const struct rk_record *record, struct output *out);
+
+/* The index of `format` in `names` (NULL-terminated), or -EINVAL with the names that there are; also
+ * -EINVAL for a sink that can't be written to. */
+int export_format(const char *what, const char *const *names, const char *format, const struct rk_sink *sink,
+                  struct rk_error *e);
+
+/* Flushes; 0, or the first error, said in words. */
+int export_end(struct output *out, struct rk_error *e);
+
+#endif

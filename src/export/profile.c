@@ -1,0 +1,22 @@
+/*
+ * A profile, by the name of a format.
+ */
+#include "base/error.h"
+#include "export/formats.h"
+
+int rk_profile_export(const struct rk_profile *profile, const char *format, const struct rk_sink *sink,
+                      struct rk_error *e)
+{
+    static const char *const names[] = {"folded", "csv", "json", NULL};
+    static void (*const writers[])(const struct rk_profile *, struct output *) = {export_folded, export_csv,
+                                                                                  export_json};
+    int which = export_format("profiles", names, format, sink, e);
+    if (which < 0)
+        return which;
+    if (!profile)
+        return fail_argument(e, RK_STAGE_EXPORT, "no profile");
+
+    struct output out = output_to(sink);
+    writers[which](profile, &out);
+    return export_end(&out, e);
+}

@@ -1,0 +1,150 @@
+/* Counts of a made-up set: counted, estimated, stepped down, not counted. */
+#include "sink.h"
+
+static struct rk_event events[] = {
+    {.name = "cycles:u", .unit = "", .scale = 1.0},
+    {.name = "instructions", .unit = "", .scale = 1.0},
+    {.name = "power/energy-pkg/", .unit = "Joules", .scale = 0.5},
+    {.name = "branches", .unit = "", .scale = 1.0},
+    {.name = "cache-misses", .unit = "", .scale = 1.0},
+};
+static const size_t event_n = sizeof events / sizeof *events;
+
+static const struct rk_note notes[] = {
+    {.event = 0, .what = "only in user space", .remedy = "sysctl", .cause = RK_CAUSE_PARANOID},
+    {.event = 4,
+     .what = "cache-misses: no PMU",
+     .remedy = "use another machine",
+     .cause = RK_CAUSE_NO_PMU,
+     .absent = 1},
+    {.event = UINT32_MAX, .what = "less memory for rings", .remedy = "", .cause = RK_CAUSE_MLOCK},
+};
+
+size_t rk_set_events(const struct rk_set *set)
+{
+    (void)set;
+    return event_n;
+}
+
+int rk_set_event(const struct rk_set *set, size_t event, struct rk_event *ret)
+{
+    (void)set;
+    *ret = events[event];
+    return 0;
+}
+
+size_t rk_set_notes(const struct rk_set *set)
+{
+    (void)set;
+    return sizeof notes / sizeof *notes;
+}
+
+int rk_set_note(const struct rk_set *set, size_t index, struct rk_note *ret)
+{
+    (void)set;
+    *ret = notes[index];
+    return 0;
+}
+
+int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, struct rk_error *ret)
+{
+    (void)set;
+    assert_true(slot == SIZE_MAX);
+    if (event != 3)
+        return -ENOENT;
+    *ret = (struct rk_error){.size = ret->size,
+                             .cause = RK_CAUSE_STARVED,
+                             .what = "branches: no counter free",
+                             .remedy = "ask for fewer events"};
+    return 0;
+}
+
+double rk_value_scale(const struct rk_value *now, const struct rk_value *before, double *ret_bound)
+{
+    assert_null(before);
+    *ret_bound = now->running < now->enabled ? 3.0 : 0.0;
+    return (double)now->value * (double)now->enabled / (double)now->running;
+}
+
+int rk_metric_derive(const struct rk_set *set, const struct rk_value *values, size_t n, uint64_t wall_ns,
+                     size_t event, struct rk_metric *ret)
+{
+    (void)set, (void)values;
+    assert_int_equal(n, event_n);
+    if (event != 1 || wall_ns != 1000)
+        return 0;
+    *ret =
+        (struct rk_metric){.size = ret->size, .value = 1.5, .name = "ipc", .unit = "instructions per cycle"};
+    return 1;
+}
+
+static const struct rk_value values[] = {{100, 10, 10}, {150, 10, 5}, {8, 10, 10}, {0, 10, 0}, {0, 0, 0}};
+static const struct rk_exit ended = {.size = sizeof ended,
+                                     .status = 139,
+                                     .signal = 11,
+                                     .core_dumped = 1,
+                                     .wall_ns = 1000,
+                                     .user_ns = 700,
+                                     .system_ns = 200,
+                                     .peak_rss = 4096};
+static const struct rk_set *set; /* never looked at */
+
+static void json(void **state)
+{
+    (void)state;
+    forget();
+    assert_int_equal(rk_counts_export(set, values, event_n, &ended, "json", &text_sink, NULL), 0);
+    validate("counts");
+    contains("{\"event\":\"cycles:u\",\"value\":100,\"scaled\":100,\"bound\":0,\"enabled_ns\":10,\"running_"
+             "ns\":10,"
+             "\"percent_running\":100,\"unit\":\"\",\"note\":\"only in user space\"}");
+    contains("\"value\":150,\"scaled\":300,\"bound\":3,");
+    contains("\"percent_running\":50,\"unit\":\"\",\"metric\":{\"name\":\"ipc\",\"value\":1.5,\"unit\":"
+             "\"instructions per "
+             "cycle\"}}");
+    contains("\"value\":8,\"scaled\":4,"); /* in Joules */
+    contains("\"unit\":\"Joules\"");
+    contains("{\"event\":\"branches\",\"value\":null,\"reason\":\"branches: no counter "
+             "free\",\"cause\":\"starved\",\"remedy\":\"ask for fewer events\"}");
+    contains("{\"event\":\"cache-misses\",\"value\":null,\"reason\":\"cache-misses: no "
+             "PMU\",\"cause\":\"no-pmu\",\"remedy\":\"use another machine\"}");
+    contains("\"notes\":[{\"what\":\"less memory for rings\",\"cause\":\"mlock\",\"remedy\":\"\"}]");
+    contains("\"wall_ns\":1000,\"user_ns\":700,\"system_ns\":200,\"peak_rss_bytes\":4096,\"exit_status\":139,"
+             "\"signal\":11,\"core_dumped\":true}");
+}
+
+static void without_a_command(void **state)
+{
+    (void)state;
+    forget();
+    assert_int_equal(rk_counts_export(set, values, event_n, NULL, "json", &text_sink, NULL), 0);
+    validate("counts");
+    lacks("wall_ns");
+    lacks("metric");
+}
+
+static void wrong_arguments(void **state)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_exit bad = {.size = 0};
+    (void)state;
+    forget();
+    assert_int_equal(rk_counts_export(set, values, 2, NULL, "json", &text_sink, &e), -EINVAL);
+    assert_int_equal(rk_counts_export(set, values, event_n, NULL, "csv", &text_sink, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "there are: json"));
+    assert_int_equal(rk_counts_export(set, values, event_n, &bad, "json", &text_sink, &e), -EINVAL);
+    assert_string_equal(written, "");
+    int code = -EIO;
+    struct rk_sink broken = {sizeof broken, 0, write_nothing, &code};
+    assert_int_equal(rk_counts_export(set, values, event_n, NULL, "json", &broken, &e), -EIO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json),
+        cmocka_unit_test(without_a_command),
+        cmocka_unit_test(wrong_arguments),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
