@@ -13,9 +13,9 @@
  *     N² × (m² + m) / n × (1 - n/N)  =  (1 - f) × (S² / n + S / f)      with S = N × m, f = R / E.
  *
  * S is estimated with one count more than was seen: nothing seen does not mean that nothing is there. The interval
- * is k standard deviations wide to either side. By Chebyshev's inequality k = √20 = 4.47 is enough for any
- * distribution; for a sum of many turns the normal distribution's 1.96 is. k goes from the one to the other as
- * 1.96 + 2.51 / √n. (tests/unit/count/test_scale.c checks by simulation that 95 % are covered.)
+ * goes k standard deviations to either side. With many turns the normal distribution wants 1.96; with few, m itself
+ * is uncertain too, and k grows as the quantiles of Student's t and the F distribution do; here from above as
+ * 2.1 + 7/n + 10/n². tests/unit/count/test_scale.c checks by simulation that 95 % are covered.
  *
  * What is not covered: a program whose phases march in step with the turns.
  */
@@ -54,7 +54,9 @@ static double bound(double value, double enabled, double running)
     double sum = (value + 1) / f;
     double variance = (1 - f) * (sum * sum / turns + sum / f);
 
-    return (1.96 + 2.51 / root(turns > 1 ? turns : 1)) * root(variance);
+    double n = turns > 1 ? turns : 1;
+
+    return (2.1 + 7 / n + 10 / (n * n)) * root(variance);
 }
 
 double rk_value_scale(const struct rk_value *now, const struct rk_value *before, double *ret_bound)

@@ -9,25 +9,13 @@
 
 #include "base/abi.h"
 #include "base/error.h"
-#include "host/host.h"
-#include "sys/file.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CAP_PERFMON_NUMBER 38 /* Linux 5.8 */
-#define CHAIN_PMU_FIRST 6     /* attr.type beyond the fixed ones: a PMU from sysfs */
-
-struct attempt {
-    struct rk_host *host;
-    struct rk_attempt asked;
-    struct rk_error *ret;
-};
-
-__attribute__((format(printf, 4, 5))) static int say(const struct attempt *a, uint32_t cause,
-                                                     const char *remedy, const char *format, ...)
+int explain_say(const struct attempt *a, uint32_t cause, const char *remedy, const char *format, ...)
 {
     char text[sizeof a->ret->what];
     const char *what = a->asked.event;
@@ -47,135 +35,15 @@ __attribute__((format(printf, 4, 5))) static int say(const struct attempt *a, ui
     return 0;
 }
 
-static int64_t limit_or(const struct attempt *a, uint32_t limit, int64_t otherwise)
+int64_t explain_limit(const struct attempt *a, uint32_t limit, int64_t otherwise)
 {
     int64_t value;
     return rk_host_limit(a->host, limit, &value) == 0 ? value : otherwise;
 }
 
-static bool is(const struct attempt *a, uint32_t fact)
+bool explain_is(const struct attempt *a, uint32_t fact)
 {
     return rk_host_fact(a->host, fact) == 1;
-}
-
-/* A number behind `key` in /proc/WHO/status, or -1. */
-static int64_t status_number(const struct attempt *a, const char *who, const char *key)
-{
-    char path[64];
-    _cleanup_free_ char *text = NULL;
-    size_t n;
-    long long value = -1;
-
-    snprintf(path, sizeof path, "proc/%s/status", who);
-    if (sys_file_load(a->host->root, path, 1 << 16, &text, &n) < 0)
-        return -1;
-    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ':') {
-            value = strtoll(line + strlen(key) + 1, NULL, 10);
-            break;
-        }
-    return value;
-}
-
-static bool seccomp_filters(const struct attempt *a)
-{
-    return status_number(a, "self", "Seccomp") == 2;
-}
-
-const char *explain_capability(struct rk_host *host)
-{
-    int64_t last;
-
-    if (sys_file_number(host->root, "proc/sys/kernel/cap_last_cap", &last) == 0 && last < CAP_PERFMON_NUMBER)
-        return "cap_sys_admin";
-    return "cap_perfmon";
-}
-
-static int paranoid(const struct attempt *a, int64_t level, int wanted, const char *what)
-{
-    char remedy[sizeof a->ret->remedy];
-    const char *capability = explain_capability(a->host);
-
-    if (is(a, RK_FACT_CONTAINER))
-        snprintf(remedy, sizeof remedy,
-                 "on the container's host: sudo sysctl -w kernel.perf_event_paranoid=%d   # or start the "
-                 "container with --cap-add %s",
-                 wanted, capability[4] == 'p' ? "PERFMON" : "SYS_ADMIN");
-    else
-        snprintf(remedy, sizeof remedy,
-                 "sudo sysctl -w kernel.perf_event_paranoid=%d   # or for reckon alone: sudo setcap %s+ep "
-                 "\"$(command -v reckon)\"",
-                 wanted, capability);
-    return say(a, RK_CAUSE_PARANOID, remedy, "%s: kernel.perf_event_paranoid is %d", what, (int)level);
-}
-
-static int no_capability(const struct attempt *a, const char *what)
-{
-    char remedy[sizeof a->ret->remedy];
-
-    snprintf(remedy, sizeof remedy, "sudo setcap %s+ep \"$(command -v reckon)\"",
-             explain_capability(a->host));
-    return say(a, RK_CAUSE_CAPABILITY, remedy, "%s", what);
-}
-
-static int seccomp(const struct attempt *a)
-{
-    return say(a, RK_CAUSE_SECCOMP,
-               "docker run --cap-add PERFMON --security-opt seccomp=unconfined …   # systemd: "
-               "SystemCallFilter=perf_event_open",
-               "a seccomp filter takes perf_event_open away from this process%s",
-               is(a, RK_FACT_CONTAINER) ? ", as containers do" : "");
-}
-
-/* Another user's process, or one that hides (setuid, prctl PR_SET_DUMPABLE). */
-static int not_yours(const struct attempt *a)
-{
-    char pid[16], remedy[sizeof a->ret->remedy];
-    int64_t mine = status_number(a, "self", "Uid"), theirs;
-
-    snprintf(pid, sizeof pid, "%d", a->asked.pid);
-    theirs = status_number(a, pid, "Uid");
-    snprintf(remedy, sizeof remedy,
-             "run it with sudo, or: sudo setcap %s,cap_sys_ptrace+ep \"$(command -v reckon)\"",
-             explain_capability(a->host));
-    if (theirs >= 0 && mine >= 0 && theirs != mine)
-        return say(a, RK_CAUSE_NOT_YOURS, remedy, "process %s belongs to user %d, and this is user %d", pid,
-                   (int)theirs, (int)mine);
-    return say(a, RK_CAUSE_NOT_YOURS, remedy,
-               "process %s may not be looked into: it is not dumpable (setuid, or protected itself)", pid);
-}
-
-static int denied(const struct attempt *a)
-{
-    int64_t level = limit_or(a, RK_LIMIT_PARANOID, INT64_MIN);
-    bool kernel = a->asked.flags & RK_ATTEMPT_KERNEL, tracepoint = a->asked.type == PERF_TRACEPOINT;
-
-    if (a->asked.code == -EPERM && !tracepoint && a->asked.type != PERF_BREAKPOINT && seccomp_filters(a))
-        return seccomp(a);
-    if (is(a, RK_FACT_CAP_PERFMON)) {
-        if (is(a, RK_FACT_CONTAINER))
-            return say(a, RK_CAUSE_CAPABILITY, "start the container without a user namespace of its own",
-                       "refused although the capability is there: in a container's user namespace it does "
-                       "not count");
-        return say(a, RK_CAUSE_CAPABILITY, "look into: sudo dmesg | grep -iE 'lockdown|denied'",
-                   "refused although the capability is there: kernel lockdown or a security module");
-    }
-    if (level >= 3)
-        return paranoid(a, level,
-                        a->asked.pid < 0 ? 0
-                        : kernel         ? 1
-                                         : 2,
-                        "this kernel lets no plain user measure");
-    if (tracepoint && level >= 0)
-        return paranoid(a, level, -1, "a plain user may not use tracepoints");
-    if (a->asked.pid < 0 && level >= 1)
-        return paranoid(a, level, 0, "a plain user may not measure a whole CPU");
-    if (kernel && level >= 2)
-        return paranoid(a, level, 1, "a plain user may not count in the kernel");
-    if (a->asked.pid > 0)
-        return not_yours(a);
-    return no_capability(a, a->asked.type >= CHAIN_PMU_FIRST ? "this PMU is for privileged users"
-                                                             : "a capability is missing");
 }
 
 static const char *pmu_name(const struct attempt *a, uint32_t type)
@@ -196,13 +64,13 @@ static bool is_hardware(uint32_t type)
 
 static int no_hardware(const struct attempt *a)
 {
-    if (is(a, RK_FACT_VIRTUAL))
-        return say(
+    if (explain_is(a, RK_FACT_VIRTUAL))
+        return explain_say(
             a, RK_CAUSE_NO_PMU,
             "ask whoever runs the host for a virtual PMU, or measure time: -e task-clock or -e cpu-clock",
             "no hardware PMU: this is a virtual machine");
-    return say(a, RK_CAUSE_NO_PMU, "measure time instead: -e task-clock or -e cpu-clock",
-               "no hardware PMU: the kernel has no driver for this processor's counters");
+    return explain_say(a, RK_CAUSE_NO_PMU, "measure time instead: -e task-clock or -e cpu-clock",
+                       "no hardware PMU: the kernel has no driver for this processor's counters");
 }
 
 static int no_entry(const struct attempt *a)
@@ -211,22 +79,22 @@ static int no_entry(const struct attempt *a)
     const char *name;
 
     if (is_hardware(type)) {
-        if (!is(a, RK_FACT_CORE_PMU))
+        if (!explain_is(a, RK_FACT_CORE_PMU))
             return no_hardware(a);
-        return say(a, RK_CAUSE_UNSUPPORTED, "use another event, such as cycles or instructions",
-                   "this processor's PMU does not count it");
+        return explain_say(a, RK_CAUSE_UNSUPPORTED, "use another event, such as cycles or instructions",
+                           "this processor's PMU does not count it");
     }
     if (type == PERF_TRACEPOINT)
-        return say(a, RK_CAUSE_NO_EVENT, NULL, "this kernel has no tracepoint with number %ju",
-                   (uintmax_t)a->asked.config);
+        return explain_say(a, RK_CAUSE_NO_EVENT, NULL, "this kernel has no tracepoint with number %ju",
+                           (uintmax_t)a->asked.config);
     if (type == PERF_SOFTWARE)
-        return say(a, RK_CAUSE_KERNEL_OLD, NULL, "Linux %s does not know this software event",
-                   rk_host_kernel(a->host));
+        return explain_say(a, RK_CAUSE_KERNEL_OLD, NULL, "Linux %s does not know this software event",
+                           rk_host_kernel(a->host));
     if ((name = pmu_name(a, type)))
-        return say(a, RK_CAUSE_UNSUPPORTED, NULL, "the PMU %s has no event %#jx", name,
-                   (uintmax_t)a->asked.config);
-    return say(a, RK_CAUSE_NO_PMU, "ls /sys/bus/event_source/devices", "this machine has no PMU of type %u",
-               type);
+        return explain_say(a, RK_CAUSE_UNSUPPORTED, NULL, "the PMU %s has no event %#jx", name,
+                           (uintmax_t)a->asked.config);
+    return explain_say(a, RK_CAUSE_NO_PMU, "ls /sys/bus/event_source/devices",
+                       "this machine has no PMU of type %u", type);
 }
 
 static bool cpu_online(const struct attempt *a)
@@ -245,106 +113,110 @@ static bool cpu_online(const struct attempt *a)
 static int no_device(const struct attempt *a)
 {
     if (a->asked.cpu >= 0 && !cpu_online(a))
-        return say(a, RK_CAUSE_NO_CPU, "cat /sys/devices/system/cpu/online", "CPU %d is not online",
-                   a->asked.cpu);
-    if (is_hardware(a->asked.type) && !is(a, RK_FACT_CORE_PMU))
+        return explain_say(a, RK_CAUSE_NO_CPU, "cat /sys/devices/system/cpu/online", "CPU %d is not online",
+                           a->asked.cpu);
+    if (is_hardware(a->asked.type) && !explain_is(a, RK_FACT_CORE_PMU))
         return no_hardware(a);
-    return say(a, RK_CAUSE_UNSUPPORTED, NULL, "the PMU is not there for this CPU, or lacks the feature");
+    return explain_say(a, RK_CAUSE_UNSUPPORTED, NULL,
+                       "the PMU is not there for this CPU, or lacks the feature");
 }
 
 static int unsupported(const struct attempt *a)
 {
     uint32_t flags = a->asked.flags;
 
-    if (is_hardware(a->asked.type) && !is(a, RK_FACT_CORE_PMU))
+    if (is_hardware(a->asked.type) && !explain_is(a, RK_FACT_CORE_PMU))
         return no_hardware(a);
     if (flags & RK_ATTEMPT_PRECISE)
-        return say(a, RK_CAUSE_UNSUPPORTED, "leave the p modifier out", "this PMU can't sample so precisely");
+        return explain_say(a, RK_CAUSE_UNSUPPORTED, "leave the p modifier out",
+                           "this PMU can't sample so precisely");
     if (flags & RK_ATTEMPT_BRANCHES)
-        return say(a, RK_CAUSE_UNSUPPORTED, NULL, "this PMU does not record branches");
+        return explain_say(a, RK_CAUSE_UNSUPPORTED, NULL, "this PMU does not record branches");
     if (flags & RK_ATTEMPT_SAMPLING)
-        return say(a, RK_CAUSE_UNSUPPORTED, "sample cpu-clock, or count only",
-                   "this PMU can count but not sample: it has no overflow interrupt");
-    return say(a, RK_CAUSE_UNSUPPORTED, NULL, "this PMU can't do what was asked");
+        return explain_say(a, RK_CAUSE_UNSUPPORTED, "sample cpu-clock, or count only",
+                           "this PMU can count but not sample: it has no overflow interrupt");
+    return explain_say(a, RK_CAUSE_UNSUPPORTED, NULL, "this PMU can't do what was asked");
 }
 
 static int invalid(const struct attempt *a)
 {
     char remedy[sizeof a->ret->remedy];
-    int64_t rate = limit_or(a, RK_LIMIT_SAMPLE_RATE, INT64_MAX);
+    int64_t rate = explain_limit(a, RK_LIMIT_SAMPLE_RATE, INT64_MAX);
 
     if (a->asked.pid < 0 && a->asked.cpu < 0 && !(a->asked.flags & RK_ATTEMPT_CGROUP))
-        return say(a, RK_CAUSE_ARGUMENT, NULL, "neither a thread nor a CPU was said");
+        return explain_say(a, RK_CAUSE_ARGUMENT, NULL, "neither a thread nor a CPU was said");
     if (a->asked.frequency > (uint64_t)rate) {
         snprintf(remedy, sizeof remedy, "sudo sysctl -w kernel.perf_event_max_sample_rate=%ju",
                  (uintmax_t)a->asked.frequency);
-        return say(a, RK_CAUSE_RATE, remedy,
-                   "%ju samples a second are more than kernel.perf_event_max_sample_rate, which is %jd",
-                   (uintmax_t)a->asked.frequency, (intmax_t)rate);
+        return explain_say(
+            a, RK_CAUSE_RATE, remedy,
+            "%ju samples a second are more than kernel.perf_event_max_sample_rate, which is %jd",
+            (uintmax_t)a->asked.frequency, (intmax_t)rate);
     }
     if (a->asked.flags & RK_ATTEMPT_GROUP) {
-        bool watchdog = limit_or(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
-        return say(a, RK_CAUSE_UNSUPPORTED,
-                   watchdog ? "split the group, or free a counter: sudo sysctl -w kernel.nmi_watchdog=0"
-                            : "split the group",
-                   "the group does not fit: the PMU has too few counters for it%s",
-                   watchdog ? " (the NMI watchdog holds one)" : "");
+        bool watchdog = explain_limit(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
+        return explain_say(a, RK_CAUSE_UNSUPPORTED,
+                           watchdog
+                               ? "split the group, or free a counter: sudo sysctl -w kernel.nmi_watchdog=0"
+                               : "split the group",
+                           "the group does not fit: the PMU has too few counters for it%s",
+                           watchdog ? " (the NMI watchdog holds one)" : "");
     }
     if (a->asked.flags & (RK_ATTEMPT_PRECISE | RK_ATTEMPT_BRANCHES))
         return unsupported(a);
-    return say(a, RK_CAUSE_KERNEL_OLD, NULL, "Linux %s refuses this combination of event and options",
-               rk_host_kernel(a->host));
+    return explain_say(a, RK_CAUSE_KERNEL_OLD, NULL, "Linux %s refuses this combination of event and options",
+                       rk_host_kernel(a->host));
 }
 
 static int descriptors(const struct attempt *a)
 {
     char remedy[sizeof a->ret->remedy];
-    int64_t soft = limit_or(a, RK_LIMIT_NOFILE, 0), hard = limit_or(a, RK_LIMIT_NOFILE_HARD, soft);
+    int64_t soft = explain_limit(a, RK_LIMIT_NOFILE, 0), hard = explain_limit(a, RK_LIMIT_NOFILE_HARD, soft);
     uint64_t needed = a->asked.needed;
 
     if (!needed)
-        return say(a, RK_CAUSE_DESCRIPTORS, "ulimit -n \"$(ulimit -Hn)\"",
-                   "out of file descriptors: %jd are allowed (RLIMIT_NOFILE; hard limit %jd)", (intmax_t)soft,
-                   (intmax_t)hard);
+        return explain_say(a, RK_CAUSE_DESCRIPTORS, "ulimit -n \"$(ulimit -Hn)\"",
+                           "out of file descriptors: %jd are allowed (RLIMIT_NOFILE; hard limit %jd)",
+                           (intmax_t)soft, (intmax_t)hard);
     if (needed > (uint64_t)hard)
         snprintf(remedy, sizeof remedy,
                  "sudo prlimit --pid $$ --nofile=%ju, or measure fewer events, threads or CPUs",
                  (uintmax_t)needed);
     else
         snprintf(remedy, sizeof remedy, "ulimit -n %ju", (uintmax_t)needed);
-    return say(a, RK_CAUSE_DESCRIPTORS, remedy,
-               "%ju file descriptors are needed and %jd are allowed (RLIMIT_NOFILE's hard limit)",
-               (uintmax_t)needed, (intmax_t)hard);
+    return explain_say(a, RK_CAUSE_DESCRIPTORS, remedy,
+                       "%ju file descriptors are needed and %jd are allowed (RLIMIT_NOFILE's hard limit)",
+                       (uintmax_t)needed, (intmax_t)hard);
 }
 
 static int no_syscall(const struct attempt *a)
 {
-    if (seccomp_filters(a))
-        return seccomp(a);
-    return say(a, RK_CAUSE_KERNEL_OLD, "use a kernel built with CONFIG_PERF_EVENTS=y",
-               "this kernel has no perf_event_open");
+    if (explain_filtered(a))
+        return explain_denied(a);
+    return explain_say(a, RK_CAUSE_KERNEL_OLD, "use a kernel built with CONFIG_PERF_EVENTS=y",
+                       "this kernel has no perf_event_open");
 }
 
 static int deep_stack(const struct attempt *a)
 {
-    return say(a, RK_CAUSE_ARGUMENT,
-               "ask for fewer frames, or: sudo sysctl -w kernel.perf_event_max_stack=1024",
-               "more frames per call chain than kernel.perf_event_max_stack allows, which is %jd",
-               (intmax_t)limit_or(a, RK_LIMIT_MAX_STACK, 127));
+    return explain_say(a, RK_CAUSE_ARGUMENT,
+                       "ask for fewer frames, or: sudo sysctl -w kernel.perf_event_max_stack=1024",
+                       "more frames per call chain than kernel.perf_event_max_stack allows, which is %jd",
+                       (intmax_t)explain_limit(a, RK_LIMIT_MAX_STACK, 127));
 }
 
 static int no_space(const struct attempt *a)
 {
     if (a->asked.type == PERF_BREAKPOINT)
-        return say(a, RK_CAUSE_BUSY, "set fewer breakpoints, or end the debugger that uses them",
-                   "all of the processor's debug registers are in use");
-    return say(a, RK_CAUSE_BUSY, NULL, "the PMU has no room for another event");
+        return explain_say(a, RK_CAUSE_BUSY, "set fewer breakpoints, or end the debugger that uses them",
+                           "all of the processor's debug registers are in use");
+    return explain_say(a, RK_CAUSE_BUSY, NULL, "the PMU has no room for another event");
 }
 
 static int locked_memory(const struct attempt *a)
 {
     char remedy[sizeof a->ret->remedy];
-    int64_t per_cpu = limit_or(a, RK_LIMIT_MLOCK_KB, 0), memlock = limit_or(a, RK_LIMIT_MEMLOCK, 0);
+    int64_t per_cpu = explain_limit(a, RK_LIMIT_MLOCK_KB, 0), memlock = explain_limit(a, RK_LIMIT_MEMLOCK, 0);
     const int32_t *cpus;
     size_t n_cpus = 1;
 
@@ -352,27 +224,27 @@ static int locked_memory(const struct attempt *a)
     uint64_t more = (a->asked.needed + 1023) / 1024;
     snprintf(remedy, sizeof remedy, "sudo sysctl -w kernel.perf_event_mlock_kb=%ju   # or smaller rings",
              (uintmax_t)((uint64_t)per_cpu + (more ? more : (uint64_t)per_cpu)));
-    return say(a, RK_CAUSE_MLOCK, remedy,
-               "rings need more locked memory than this user may have: %jd KiB for each of %zu CPUs "
-               "(kernel.perf_event_mlock_kb), and %jd KiB beside (RLIMIT_MEMLOCK)",
-               (intmax_t)per_cpu, n_cpus, (intmax_t)(memlock / 1024));
+    return explain_say(a, RK_CAUSE_MLOCK, remedy,
+                       "rings need more locked memory than this user may have: %jd KiB for each of %zu CPUs "
+                       "(kernel.perf_event_mlock_kb), and %jd KiB beside (RLIMIT_MEMLOCK)",
+                       (intmax_t)per_cpu, n_cpus, (intmax_t)(memlock / 1024));
 }
 
 static int starved(const struct attempt *a)
 {
-    bool watchdog = limit_or(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
+    bool watchdog = explain_limit(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
 
-    return say(a, RK_CAUSE_STARVED,
-               watchdog
-                   ? "leave the D modifier out, count fewer events, or: sudo sysctl -w kernel.nmi_watchdog=0"
-                   : "leave the D modifier out, or count fewer events",
-               "pinned, and the PMU had no counter free: the kernel stopped counting it");
+    return explain_say(
+        a, RK_CAUSE_STARVED,
+        watchdog ? "leave the D modifier out, count fewer events, or: sudo sysctl -w kernel.nmi_watchdog=0"
+                 : "leave the D modifier out, or count fewer events",
+        "pinned, and the PMU had no counter free: the kernel stopped counting it");
 }
 
 static int other(const struct attempt *a)
 {
-    return say(a, RK_CAUSE_UNKNOWN, NULL, "%s failed: %s", rk_stage_name(a->asked.stage),
-               a->asked.code < 0 ? strerror(-a->asked.code) : "no reason was given");
+    return explain_say(a, RK_CAUSE_UNKNOWN, NULL, "%s failed: %s", rk_stage_name(a->asked.stage),
+                       a->asked.code < 0 ? strerror(-a->asked.code) : "no reason was given");
 }
 
 #define ANY_STAGE UINT32_MAX
@@ -393,8 +265,8 @@ static const struct row {
     {ANY_STAGE, EBADF, NULL, RK_CAUSE_ARGUMENT, "a descriptor (group leader, cgroup or event) is not open",
      NULL},
 
-    {RK_STAGE_OPEN, EACCES, denied, 0, NULL, NULL},
-    {RK_STAGE_OPEN, EPERM, denied, 0, NULL, NULL},
+    {RK_STAGE_OPEN, EACCES, explain_denied, 0, NULL, NULL},
+    {RK_STAGE_OPEN, EPERM, explain_denied, 0, NULL, NULL},
     {RK_STAGE_OPEN, ENOENT, no_entry, 0, NULL, NULL},
     {RK_STAGE_OPEN, ENODEV, no_device, 0, NULL, NULL},
     {RK_STAGE_OPEN, ENXIO, no_device, 0, NULL, NULL},
@@ -441,7 +313,7 @@ int explain(struct rk_host *host, const struct rk_attempt *attempt, struct rk_er
         const struct row *row = &rows[i];
         if (attempt->code != -row->code || (row->stage != ANY_STAGE && row->stage != attempt->stage))
             continue;
-        return row->explain ? row->explain(&a) : say(&a, row->cause, row->remedy, "%s", row->what);
+        return row->explain ? row->explain(&a) : explain_say(&a, row->cause, row->remedy, "%s", row->what);
     }
     return other(&a);
 }

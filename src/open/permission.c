@@ -1,0 +1,139 @@
+/*
+ * Why the kernel says no: the seccomp filter before the system call, then the paranoid level, then the process, in
+ * the order in which the kernel checks.
+ */
+#include "base/abi.h"
+#include "host/host.h"
+#include "open/explain.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CAP_PERFMON_NUMBER 38 /* Linux 5.8 */
+#define PMU_FIRST 6           /* attr.type beyond the fixed ones: a PMU from sysfs */
+
+/* A number behind `key` in /proc/WHO/status, or -1. */
+static int64_t status_number(const struct attempt *a, const char *who, const char *key)
+{
+    char path[64];
+    _cleanup_free_ char *text = NULL;
+    size_t n;
+    long long value = -1;
+
+    snprintf(path, sizeof path, "proc/%s/status", who);
+    if (sys_file_load(a->host->root, path, 1 << 16, &text, &n) < 0)
+        return -1;
+    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ':') {
+            value = strtoll(line + strlen(key) + 1, NULL, 10);
+            break;
+        }
+    return value;
+}
+
+bool explain_filtered(const struct attempt *a)
+{
+    return status_number(a, "self", "Seccomp") == 2;
+}
+
+const char *explain_capability(struct rk_host *host)
+{
+    int64_t last;
+
+    if (sys_file_number(host->root, "proc/sys/kernel/cap_last_cap", &last) == 0 && last < CAP_PERFMON_NUMBER)
+        return "cap_sys_admin";
+    return "cap_perfmon";
+}
+
+static int paranoid(const struct attempt *a, int64_t level, int wanted, const char *what)
+{
+    char remedy[sizeof a->ret->remedy];
+    const char *capability = explain_capability(a->host);
+
+    if (explain_is(a, RK_FACT_CONTAINER))
+        snprintf(remedy, sizeof remedy,
+                 "on the container's host: sudo sysctl -w kernel.perf_event_paranoid=%d   # or start the "
+                 "container with --cap-add %s",
+                 wanted, capability[4] == 'p' ? "PERFMON" : "SYS_ADMIN");
+    else
+        snprintf(remedy, sizeof remedy,
+                 "sudo sysctl -w kernel.perf_event_paranoid=%d   # or for reckon alone: sudo setcap %s+ep "
+                 "\"$(command -v reckon)\"",
+                 wanted, capability);
+    return explain_say(a, RK_CAUSE_PARANOID, remedy, "%s: kernel.perf_event_paranoid is %d", what,
+                       (int)level);
+}
+
+static int no_capability(const struct attempt *a, const char *what)
+{
+    char remedy[sizeof a->ret->remedy];
+
+    snprintf(remedy, sizeof remedy, "sudo setcap %s+ep \"$(command -v reckon)\"",
+             explain_capability(a->host));
+    return explain_say(a, RK_CAUSE_CAPABILITY, remedy, "%s", what);
+}
+
+static int seccomp(const struct attempt *a)
+{
+    return explain_say(a, RK_CAUSE_SECCOMP,
+                       "docker run --cap-add PERFMON --security-opt seccomp=unconfined …   # systemd: "
+                       "SystemCallFilter=perf_event_open",
+                       "a seccomp filter takes perf_event_open away from this process%s",
+                       explain_is(a, RK_FACT_CONTAINER) ? ", as containers do" : "");
+}
+
+/* Another user's process, or one that hides (setuid, prctl PR_SET_DUMPABLE). */
+static int not_yours(const struct attempt *a)
+{
+    char pid[16], remedy[sizeof a->ret->remedy];
+    int64_t mine = status_number(a, "self", "Uid"), theirs;
+
+    snprintf(pid, sizeof pid, "%d", a->asked.pid);
+    theirs = status_number(a, pid, "Uid");
+    snprintf(remedy, sizeof remedy,
+             "run it with sudo, or: sudo setcap %s,cap_sys_ptrace+ep \"$(command -v reckon)\"",
+             explain_capability(a->host));
+    if (theirs >= 0 && mine >= 0 && theirs != mine)
+        return explain_say(a, RK_CAUSE_NOT_YOURS, remedy,
+                           "process %s belongs to user %d, and this is user %d", pid, (int)theirs, (int)mine);
+    return explain_say(a, RK_CAUSE_NOT_YOURS, remedy,
+                       "process %s may not be looked into: it is not dumpable (setuid, or protected itself)",
+                       pid);
+}
+
+int explain_denied(const struct attempt *a)
+{
+    int64_t level = explain_limit(a, RK_LIMIT_PARANOID, INT64_MIN);
+    bool kernel = a->asked.flags & RK_ATTEMPT_KERNEL, tracepoint = a->asked.type == PERF_TRACEPOINT;
+
+    if ((a->asked.code == -EPERM || a->asked.code == -ENOSYS) && !tracepoint &&
+        a->asked.type != PERF_BREAKPOINT && explain_filtered(a))
+        return seccomp(a);
+    if (explain_is(a, RK_FACT_CAP_PERFMON)) {
+        if (explain_is(a, RK_FACT_CONTAINER))
+            return explain_say(
+                a, RK_CAUSE_CAPABILITY, "start the container without a user namespace of its own",
+                "refused although the capability is there: in a container's user namespace it does "
+                "not count");
+        return explain_say(a, RK_CAUSE_CAPABILITY, "look into: sudo dmesg | grep -iE 'lockdown|denied'",
+                           "refused although the capability is there: kernel lockdown or a security module");
+    }
+    if (level >= 3)
+        return paranoid(a, level,
+                        a->asked.pid < 0 ? 0
+                        : kernel         ? 1
+                                         : 2,
+                        "this kernel lets no plain user measure");
+    if (tracepoint && level >= 0)
+        return paranoid(a, level, -1, "a plain user may not use tracepoints");
+    if (a->asked.pid < 0 && level >= 1)
+        return paranoid(a, level, 0, "a plain user may not measure a whole CPU");
+    if (kernel && level >= 2)
+        return paranoid(a, level, 1, "a plain user may not count in the kernel");
+    if (a->asked.pid > 0)
+        return not_yours(a);
+    return no_capability(a, a->asked.type >= PMU_FIRST ? "this PMU is for privileged users"
+                                                       : "a capability is missing");
+}

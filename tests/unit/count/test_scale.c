@@ -1,0 +1,168 @@
+/* The estimate is exact where it can be, and its bound holds 95 times of 100. */
+#include <reckon/set.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+
+static void test_exact(void **state)
+{
+    const struct rk_value before = {100, 1000, 1000}, now = {350, 3000, 3000};
+    double bound = -1;
+
+    (void)state;
+    assert_true(rk_value_scale(&now, NULL, &bound) == 350);
+    assert_true(bound == 0);
+    assert_true(rk_value_scale(&now, &before, NULL) == 250);
+    /* read(2) of several slots one after the other can find running a little above enabled */
+    assert_true(rk_value_scale(&(struct rk_value){350, 3000, 3001}, NULL, &bound) == 350);
+    assert_true(bound == 0);
+}
+
+static void test_not_counted(void **state)
+{
+    const struct rk_value before = {100, 1000, 500}, still = {100, 3000, 500}, back = {50, 900, 400};
+    double bound = 0;
+
+    (void)state;
+    assert_true(isnan(rk_value_scale(&(struct rk_value){0}, NULL, &bound)));
+    assert_true(isnan(bound));
+    assert_true(isnan(rk_value_scale(&still, &before, NULL))); /* in this interval it did not run */
+    assert_true(isnan(rk_value_scale(&back, &before, NULL)));  /* another set's, or swapped */
+}
+
+/* Differences are scaled: the second interval has its own share, whatever the first had. */
+static void test_differences(void **state)
+{
+    const struct rk_value before = {1000, 10 * MS, 10 * MS}, now = {1500, 20 * MS, 15 * MS};
+    double bound;
+
+    (void)state;
+    assert_true(rk_value_scale(&now, &before, &bound) == 1000);
+    assert_true(bound > 0);
+}
+
+/* value × enabled has up to 128 bits. */
+static void test_large(void **state)
+{
+    const struct rk_value v = {UINT64_C(1) << 62, UINT64_C(1) << 62, UINT64_C(1) << 61};
+    const struct rk_value odd = {UINT64_MAX, UINT64_MAX, UINT64_MAX - 1};
+
+    (void)state;
+    assert_true(rk_value_scale(&v, NULL, NULL) == 9223372036854775808.0);
+    assert_true(rk_value_scale(&odd, NULL, NULL) >= 18446744073709551615.0);
+    /* a fraction is kept */
+    assert_true(fabs(rk_value_scale(&(struct rk_value){1, 3, 2}, NULL, NULL) - 1.5) < 1e-15);
+}
+
+static uint64_t seed = 88172645463325252u;
+
+static double uniform(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double exponential(double mean)
+{
+    return -mean * log(uniform());
+}
+
+/* Enough for counts: exact below, normal above. */
+static uint64_t poisson(double mean)
+{
+    if (mean > 50) {
+        double n = sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
+        double x = mean + sqrt(mean) * n;
+        return x > 0 ? (uint64_t)(x + 0.5) : 0;
+    }
+    double limit = exp(-mean), product = uniform();
+    uint64_t n = 0;
+    while (product > limit) {
+        product *= uniform();
+        n++;
+    }
+    return n;
+}
+
+/*
+ * A program whose rate changes from turn to turn as an exponential distribution does, and stays for `phase` turns;
+ * `groups` share the PMU in turns of turn_ms, in a random order of the first. How often is the truth within the
+ * bound?
+ */
+static double coverage(int turns, int groups, double mean, int phase, uint64_t turn_ns)
+{
+    int covered = 0, trials = 2000;
+
+    for (int t = 0; t < trials; t++) {
+        struct rk_value v = {0};
+        uint64_t truth = 0;
+        double bound, rate = 0;
+        int mine = (int)(uniform() * groups);
+        for (int i = 0; i < turns * groups; i++) {
+            if (i % phase == 0)
+                rate = exponential(mean);
+            uint64_t n = poisson(rate);
+            truth += n;
+            v.enabled += turn_ns;
+            if (i % groups == mine) {
+                v.value += n;
+                v.running += turn_ns;
+            }
+        }
+        double estimate = rk_value_scale(&v, NULL, &bound);
+        covered += fabs(estimate - (double)truth) <= bound;
+    }
+    return (double)covered / trials;
+}
+
+static void test_bound_holds(void **state)
+{
+    static const int turns[] = {1, 2, 5, 20, 100}, groups[] = {2, 3, 8};
+    static const double means[] = {0.05, 1, 30, 1e6};
+    double least = 1;
+
+    (void)state;
+    for (size_t t = 0; t < 5; t++)
+        for (size_t g = 0; g < 3; g++)
+            for (size_t m = 0; m < 4; m++)
+                for (int phase = 1; phase <= 16; phase *= 4) {
+                    if (turns[t] * groups[g] > 300 && means[m] > 50)
+                        continue;
+                    double c = coverage(turns[t], groups[g], means[m], phase, 10 * MS);
+                    least = c < least ? c : least;
+                    if (c < 0.94) /* 2000 trials: 0.95 ± 0.01 */
+                        fail_msg("%d turns of %d groups, mean %g, phase %d: only %.3f", turns[t], groups[g],
+                                 means[m], phase, c);
+                }
+    printf("least coverage: %.3f\n", least);
+}
+
+/* It is of use: a second's worth of half the time gives a bound well below the estimate. */
+static void test_bound_useful(void **state)
+{
+    const struct rk_value v = {1000000000, 2000 * MS, 1000 * MS};
+    double bound, estimate = rk_value_scale(&v, NULL, &bound);
+
+    (void)state;
+    assert_true(bound < estimate * 0.2);
+    assert_true(bound > estimate * 0.01);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact), cmocka_unit_test(test_not_counted), cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_large), cmocka_unit_test(test_bound_holds), cmocka_unit_test(test_bound_useful),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

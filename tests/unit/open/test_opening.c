@@ -1,0 +1,641 @@
+/* What is asked of the kernel, and what happens when it says no. */
+#include "fake_kernel.h"
+#include "target/target.h"
+
+#include <reckon/record.h>
+
+#define USER "paranoid-2-user"
+#define ROOT "bare-metal"
+
+static struct rk_target *self(void)
+{
+    return target_new(TARGET_SELF, 0);
+}
+
+static struct rk_target *command(void)
+{
+    return target_new(TARGET_COMMAND, 4242);
+}
+
+static struct rk_target *cpus(const int32_t *numbers, size_t n)
+{
+    struct rk_target *target = target_new(TARGET_CPUS, -1);
+
+    target->cpus = malloc(n * sizeof *numbers);
+    memcpy(target->cpus, numbers, n * sizeof *numbers);
+    target->n_cpus = n;
+    return target;
+}
+
+static const struct perf_attr *attr_of(int index)
+{
+    return &kernel.opened[index].attr;
+}
+
+static bool has(const struct perf_attr *attr, uint64_t flag)
+{
+    return attr->flags & flag;
+}
+
+static const struct set_note *only_note(const struct rk_set *set)
+{
+    assert_int_equal(set->notes.n, 1);
+    return &set->notes.items[0];
+}
+
+/* Groups: the leader waits, its siblings don't; only the leader is read whole. */
+static void test_group(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "page-faults,{cycles:D,instructions:D}", self(), NULL), 0);
+    assert_int_equal(kernel.n, 3);
+    assert_int_equal(attr_of(0)->read_format, FORMAT_ENABLED | FORMAT_RUNNING);
+    assert_int_equal(attr_of(1)->read_format, FORMAT_ENABLED | FORMAT_RUNNING | FORMAT_GROUP);
+    assert_int_equal(attr_of(2)->read_format, FORMAT_ENABLED | FORMAT_RUNNING);
+    assert_true(has(attr_of(0), ATTR_DISABLED) && has(attr_of(1), ATTR_DISABLED) &&
+                !has(attr_of(2), ATTR_DISABLED));
+    assert_true(has(attr_of(1), ATTR_PINNED) && !has(attr_of(2), ATTR_PINNED));
+    assert_int_equal(kernel.opened[0].group_fd, -1);
+    assert_int_equal(kernel.opened[1].group_fd, -1);
+    assert_int_equal(kernel.opened[2].group_fd, FIRST_FD + 1);
+    for (int i = 0; i < 3; i++) {
+        assert_true(has(attr_of(i), ATTR_INHERIT));
+        assert_false(has(attr_of(i),
+                         ATTR_ENABLE_ON_EXEC | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_USER | ATTR_SAMPLE_ID_ALL));
+        assert_int_equal(attr_of(i)->size, 64);
+        assert_int_equal(attr_of(i)->sample_type, 0);
+        assert_int_equal(kernel.opened[i].pid, 0);
+        assert_int_equal(kernel.opened[i].cpu, -1);
+    }
+    assert_int_equal(s.set->notes.n, 0);
+    assert_int_equal(rk_set_enable(s.set), 0);
+    assert_int_equal(kernel.opened[0].enables + kernel.opened[1].enables, 2);
+    assert_int_equal(kernel.opened[2].enables, 0);
+    scene_close(&s);
+}
+
+static void test_modes(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    assert_int_equal(
+        scene_open(&s, ROOT, "cycles:u,cycles:k,cycles:uk,cycles:G,cycles:H,cycles:I", self(), NULL), 0);
+    uint64_t all = ATTR_EXCLUDE_USER | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV | ATTR_EXCLUDE_HOST |
+                   ATTR_EXCLUDE_GUEST | ATTR_EXCLUDE_IDLE;
+    assert_int_equal(attr_of(0)->flags & all, ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV);
+    assert_int_equal(attr_of(1)->flags & all, ATTR_EXCLUDE_USER | ATTR_EXCLUDE_HV);
+    assert_int_equal(attr_of(2)->flags & all, ATTR_EXCLUDE_HV);
+    assert_int_equal(attr_of(3)->flags & all, ATTR_EXCLUDE_HOST);
+    assert_int_equal(attr_of(4)->flags & all, ATTR_EXCLUDE_GUEST);
+    assert_int_equal(attr_of(5)->flags & all, ATTR_EXCLUDE_IDLE);
+    scene_close(&s);
+}
+
+static void test_command(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions},page-faults", command(), NULL), 0);
+    assert_true(has(attr_of(0), ATTR_ENABLE_ON_EXEC) && has(attr_of(0), ATTR_DISABLED));
+    assert_false(has(attr_of(1), ATTR_ENABLE_ON_EXEC | ATTR_DISABLED));
+    assert_true(has(attr_of(2), ATTR_ENABLE_ON_EXEC) && has(attr_of(2), ATTR_DISABLED));
+    assert_int_equal(kernel.opened[0].pid, 4242);
+    scene_close(&s);
+
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "cycles", command(), OPTIONS(.enabled = 1, .no_inherit = 1)), 0);
+    assert_false(has(attr_of(0), ATTR_ENABLE_ON_EXEC | ATTR_DISABLED | ATTR_INHERIT));
+    assert_true(s.set->enabled);
+    scene_close(&s);
+}
+
+static void test_cpus(void **state)
+{
+    struct scene s;
+    int32_t pid, cpu;
+
+    (void)state;
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "cycles", cpus((int32_t[]){1, 3}, 2), NULL), 0);
+    assert_int_equal(kernel.n, 2);
+    assert_false(has(attr_of(0), ATTR_INHERIT));
+    assert_int_equal(rk_set_slots(s.set), 2);
+    assert_int_equal(rk_set_slot(s.set, 1, &pid, &cpu), 0);
+    assert_int_equal(pid, -1);
+    assert_int_equal(cpu, 3);
+    assert_int_equal(rk_set_slot(s.set, 2, &pid, &cpu), -ERANGE);
+    scene_close(&s);
+}
+
+/* Sampling: always the same fields, side-band on the first event of a slot, one ring per CPU. */
+static void test_sampling(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    assert_int_equal(
+        scene_open(&s, ROOT, "cpu-clock,page-faults", command(),
+                   OPTIONS(.frequency = 1000, .records = RK_RECORDS_PROFILE, .sample = RK_SAMPLE_CALLCHAIN,
+                           .max_stack = 64, .ring_bytes = 65536, .clock_set = 1, .clock = 1)),
+        0);
+    assert_int_equal(rk_set_slots(s.set), 8);
+    assert_int_equal(kernel.n, 16);
+    for (int i = 0; i < 16; i++) {
+        const struct perf_attr *a = attr_of(i);
+        assert_int_equal(a->sample_type, RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID |
+                                             RK_SAMPLE_TIME | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD |
+                                             RK_SAMPLE_CALLCHAIN);
+        assert_true(has(a, ATTR_SAMPLE_ID_ALL) && has(a, ATTR_FREQ) && has(a, ATTR_WATERMARK));
+        assert_int_equal(a->sample_period, 1000);
+        assert_int_equal(a->wakeup, 32768);
+        assert_int_equal(a->sample_max_stack, 64);
+        assert_int_equal(a->size, 112);
+        assert_true(has(a, ATTR_USE_CLOCKID));
+        assert_int_equal(a->clockid, 1);
+        assert_true(a->read_format & FORMAT_LOST);
+        assert_int_equal(has(a, ATTR_MMAP), i % 2 == 0);
+        assert_int_equal(has(a, ATTR_MMAP2), i % 2 == 0);
+        assert_int_equal(has(a, ATTR_COMM_EXEC), i % 2 == 0);
+        assert_int_equal(has(a, ATTR_TASK), i % 2 == 0);
+        assert_false(has(a, ATTR_MMAP_DATA | ATTR_CONTEXT_SWITCH));
+        assert_int_equal(kernel.opened[i].cpu, i / 2);
+        assert_int_equal(set_id(s.set, (uint32_t)i / 2, (uint32_t)i % 2), 1000 + i);
+    }
+    assert_int_equal(s.set->n_rings, 8);
+    for (uint32_t r = 0; r < 8; r++) {
+        assert_int_equal(s.set->rings[r].fd, FIRST_FD + 2 * (int)r);
+        assert_int_equal(s.set->rings[r].cpu, r);
+        assert_int_equal(set_ring_redirect(s.set, r, NULL, NULL), 0);
+    }
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(kernel.opened[i].output_fd, i % 2 ? FIRST_FD + i - 1 : -1);
+    scene_close(&s);
+}
+
+/* A single thread without children needs one ring, of any CPU. */
+static void test_sampling_alone(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "{cycles:S,instructions:S}", self(),
+                                OPTIONS(.period = 100, .no_inherit = 1, .wakeup_samples = 1)),
+                     0);
+    assert_int_equal(kernel.n, 2);
+    assert_int_equal(s.set->n_rings, 1);
+    assert_int_equal(s.set->rings[0].cpu, -1);
+    assert_int_equal(s.set->ring_bytes, 512 * 1024);
+    assert_int_equal(attr_of(0)->sample_period, 100);
+    assert_int_equal(attr_of(0)->wakeup, 1);
+    assert_false(has(attr_of(0), ATTR_FREQ | ATTR_WATERMARK));
+    /* :S: the leader alone samples, and reads the group */
+    assert_true(attr_of(0)->sample_type & RK_SAMPLE_READ);
+    assert_int_equal(attr_of(1)->sample_period, 0);
+    assert_true(attr_of(0)->read_format & FORMAT_ID);
+    scene_close(&s);
+}
+
+static int refuse_kernel(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return attr->flags & ATTR_EXCLUDE_KERNEL ? 0 : -EACCES;
+}
+
+static void test_user_only(void **state)
+{
+    struct scene s;
+    struct rk_event event = {.size = sizeof event};
+
+    (void)state;
+    kernel_reset();
+    kernel.open = refuse_kernel;
+    assert_int_equal(scene_open(&s, USER, "cycles,page-faults:u,task-clock", self(), NULL), 0);
+    const struct set_note *note = only_note(s.set);
+    assert_string_equal(note->what, "counts user space only: kernel.perf_event_paranoid is 2");
+    assert_non_null(strstr(note->remedy, "sudo sysctl -w kernel.perf_event_paranoid=1"));
+    assert_int_equal(note->event, UINT32_MAX);
+    assert_int_equal(note->cause, RK_CAUSE_PARANOID);
+    assert_false(note->absent);
+    assert_int_equal(rk_set_event(s.set, 0, &event), 0);
+    assert_int_equal(event.flags, RK_EVENT_USER);
+    assert_true(has(attr_of(0), ATTR_EXCLUDE_HV));
+    scene_close(&s);
+
+    /* exactly, then it fails; and nothing is handed out */
+    assert_int_equal(scene_open(&s, USER, "cycles", self(), OPTIONS(.exact = 1)), -EACCES);
+    assert_null(s.set);
+    assert_int_equal(s.e.cause, RK_CAUSE_PARANOID);
+    scene_close(&s);
+
+    /* root who is refused does not get less in silence */
+    assert_int_equal(scene_open(&s, ROOT, "cycles", self(), NULL), -EACCES);
+    assert_int_equal(s.e.cause, RK_CAUSE_CAPABILITY);
+    scene_close(&s);
+
+    /* asked for the kernel: user space is not less of it, it is something else */
+    assert_int_equal(scene_open(&s, USER, "cycles:k", self(), NULL), -EACCES);
+    scene_close(&s);
+}
+
+/* With the kernel excluded, switches read 0 for ever: that would be a lie. */
+static void test_never_zero(void **state)
+{
+    static const char *const events[] = {"context-switches", "cpu-migrations", "cgroup-switches"};
+    struct scene s;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char text[64];
+        struct rk_value v[2] = {{7, 7, 7}, {7, 7, 7}};
+
+        kernel_reset();
+        kernel.open = refuse_kernel;
+        assert_int_equal(scene_open(&s, USER, events[i], self(), NULL), -EACCES);
+        assert_int_equal(s.e.cause, RK_CAUSE_PARANOID);
+        scene_close(&s);
+
+        snprintf(text, sizeof text, "{%s,page-faults}", events[i]);
+        assert_int_equal(scene_open(&s, USER, text, self(), OPTIONS(.keep = 1)), 0);
+        assert_int_equal(s.set->notes.n, 2);
+        assert_true(s.set->events[0].absent);
+        assert_int_equal(s.set->events[1].leader, 1);
+        assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+        assert_int_equal(v[0].running + v[0].value + v[0].enabled, 0);
+        assert_int_equal(rk_set_explain(s.set, SIZE_MAX, 0, &s.e), 0);
+        assert_int_equal(s.e.cause, RK_CAUSE_PARANOID);
+        assert_int_equal(s.e.code, -EACCES);
+        assert_string_equal(s.e.event, events[i]);
+        scene_close(&s);
+
+        snprintf(text, sizeof text, "%s:u", events[i]);
+        assert_int_equal(scene_open(&s, ROOT, text, self(), NULL), -EOPNOTSUPP);
+        assert_int_equal(s.e.cause, RK_CAUSE_UNSUPPORTED);
+        scene_close(&s);
+    }
+}
+
+static int no_hardware(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return attr->type == PERF_SOFTWARE ? 0 : -ENOENT;
+}
+
+static void test_keep(void **state)
+{
+    struct scene s;
+    struct rk_note note = {.size = sizeof note};
+
+    (void)state;
+    kernel_reset();
+    kernel.open = no_hardware;
+    assert_int_equal(scene_open(&s, "vm-no-pmu", "task-clock,{cycles,page-faults}", self(), NULL), -ENOENT);
+    assert_null(s.set);
+    assert_int_equal(s.e.cause, RK_CAUSE_NO_PMU);
+    assert_string_equal(s.e.event, "cycles");
+    assert_int_equal(s.e.stage, RK_STAGE_OPEN);
+    scene_close(&s);
+
+    assert_int_equal(
+        scene_open(&s, "vm-no-pmu", "task-clock,{cycles,page-faults}", self(), OPTIONS(.keep = 1)), 0);
+    assert_int_equal(rk_set_notes(s.set), 1);
+    assert_int_equal(rk_set_note(s.set, 0, &note), 0);
+    assert_int_equal(note.event, 1);
+    assert_int_equal(note.absent, 1);
+    assert_int_equal(note.cause, RK_CAUSE_NO_PMU);
+    assert_int_equal(rk_set_note(s.set, 1, &note), -ERANGE);
+    assert_int_equal(s.set->n_groups, 2);
+    assert_int_equal(set_fd(s.set, 0, 1), -1);
+    /* what remains of the group is a lone event */
+    assert_int_equal(s.set->events[2].attr.read_format, FORMAT_ENABLED | FORMAT_RUNNING);
+    assert_true(s.set->events[2].attr.flags & ATTR_DISABLED);
+    scene_close(&s);
+
+    /* one must open: else the first reason */
+    assert_int_equal(scene_open(&s, "vm-no-pmu", "cycles,instructions", self(), OPTIONS(.keep = 1)), -ENOENT);
+    assert_string_equal(s.e.event, "cycles");
+    scene_close(&s);
+}
+
+static int before_6_0(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return attr->read_format & FORMAT_LOST ? -EINVAL : 0;
+}
+
+static int before_4_13(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    if (before_6_0(attr, pid, cpu, group_fd) < 0)
+        return -EINVAL;
+    return (attr->flags & ATTR_INHERIT) && (attr->read_format & FORMAT_GROUP) ? -EINVAL : 0;
+}
+
+/* What an older kernel lacks and nobody asked for is left out without a word. */
+static void test_old_kernel(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = before_6_0;
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", command(), OPTIONS(.period = 1000)), 0);
+    assert_int_equal(kernel.refused, 1); /* asked once, not once per CPU */
+    assert_int_equal(kernel.n, 8);
+    assert_int_equal(s.set->notes.n, 0);
+    scene_close(&s);
+
+    kernel_reset();
+    kernel.open = before_4_13;
+    assert_int_equal(scene_open(&s, ROOT, "{cpu-clock,page-faults}", command(), NULL), 0);
+    assert_false(s.set->groups[0].together);
+    assert_int_equal(s.set->groups[0].n, 2);
+    assert_int_equal(s.set->notes.n, 0);
+    scene_close(&s);
+
+    /* :S and a period need the group's format, on every kernel that takes it */
+    kernel_reset();
+    kernel.open = before_6_0;
+    assert_int_equal(scene_open(&s, ROOT, "{cpu-clock,page-faults}", command(), OPTIONS(.period = 1000)), 0);
+    assert_true(s.set->groups[0].together);
+    assert_int_equal(s.set->groups[0].stride, 1);
+    scene_close(&s);
+}
+
+static int three_fit(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    int members = 1;
+
+    (void)attr, (void)pid, (void)cpu;
+    for (int i = 0; i < kernel.n; i++)
+        members += kernel.opened[i].group_fd == group_fd || FIRST_FD + i == group_fd;
+    return group_fd >= 0 && members > 3 ? -EINVAL : 0;
+}
+
+static void test_group_too_large(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = three_fit;
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions,branches}", self(), NULL), 0);
+    scene_close(&s);
+
+    kernel_reset();
+    kernel.open = three_fit;
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions,branches,r1a8}", self(), NULL), -EINVAL);
+    assert_string_equal(s.e.event, "r1a8");
+    assert_int_equal(s.e.cause, RK_CAUSE_UNSUPPORTED);
+    scene_close(&s);
+
+    kernel_reset();
+    kernel.open = three_fit;
+    assert_int_equal(
+        scene_open(&s, ROOT, "{cycles:W,instructions:W,branches:W,r1a8:W},{cycles,r1}", self(), NULL), 0);
+    assert_int_equal(s.set->n_groups, 5);
+    assert_int_equal(s.set->groups[4].n, 2); /* the other group stays */
+    assert_int_equal(only_note(s.set)->cause, RK_CAUSE_UNSUPPORTED);
+    scene_close(&s);
+}
+
+static int imprecise(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return (attr->flags & ATTR_PRECISE_MASK) >> ATTR_PRECISE_SHIFT > 1 ? -EOPNOTSUPP : 0;
+}
+
+static void test_precise(void **state)
+{
+    struct scene s;
+    struct rk_event event = {.size = sizeof event};
+
+    (void)state;
+    kernel_reset();
+    kernel.open = imprecise;
+    assert_int_equal(scene_open(&s, ROOT, "cycles:P", self(), OPTIONS(.period = 1000, .no_inherit = 1)), 0);
+    assert_int_equal(kernel.refused, 2);
+    assert_int_equal(rk_set_event(s.set, 0, &event), 0);
+    assert_int_equal(event.precise, 1);
+    assert_int_equal(s.set->notes.n, 0);
+    scene_close(&s);
+
+    /* what was asked for by number is not given up */
+    assert_int_equal(scene_open(&s, ROOT, "cycles:pp", self(), OPTIONS(.period = 1000, .no_inherit = 1)),
+                     -EOPNOTSUPP);
+    assert_non_null(strstr(s.e.what, "precisely"));
+    scene_close(&s);
+}
+
+static int rate_limited(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return (attr->flags & ATTR_FREQ) && attr->sample_period > 100000 ? -EINVAL : 0;
+}
+
+static void test_rate(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = rate_limited;
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(), OPTIONS(.frequency = 200000, .no_inherit = 1)),
+                     0);
+    assert_int_equal(attr_of(0)->sample_period, 100000);
+    assert_true(attr_of(0)->read_format & FORMAT_LOST); /* it was not to blame */
+    assert_int_equal(only_note(s.set)->cause, RK_CAUSE_RATE);
+    scene_close(&s);
+
+    assert_int_equal(
+        scene_open(&s, ROOT, "cpu-clock", self(), OPTIONS(.frequency = 200000, .no_inherit = 1, .exact = 1)),
+        -EINVAL);
+    assert_int_equal(s.e.cause, RK_CAUSE_RATE);
+    scene_close(&s);
+}
+
+static int out_of_descriptors(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)attr, (void)pid, (void)cpu, (void)group_fd;
+    return -EMFILE;
+}
+
+static int once_out_of_descriptors(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)attr, (void)pid, (void)cpu, (void)group_fd;
+    return kernel.refused == 0 ? -EMFILE : 0;
+}
+
+static void test_descriptors(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = out_of_descriptors;
+    assert_int_equal(scene_open(&s, ROOT, "page-faults", self(), OPTIONS(.keep = 1)), -EMFILE);
+    assert_int_equal(s.e.cause, RK_CAUSE_DESCRIPTORS);
+    scene_close(&s);
+
+    kernel_reset();
+    kernel.open = once_out_of_descriptors;
+    assert_int_equal(scene_open(&s, ROOT, "page-faults", self(), NULL), 0);
+    scene_close(&s);
+}
+
+static int interrupted_once(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)attr, (void)pid, (void)cpu, (void)group_fd;
+    return kernel.refused == 0 ? -EINTR : 0;
+}
+
+static void test_interrupted(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = interrupted_once;
+    assert_int_equal(scene_open(&s, ROOT, "page-faults", self(), NULL), 0);
+    scene_close(&s);
+}
+
+static int last_is_gone(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)attr, (void)pid, (void)group_fd;
+    return cpu == 7 ? -ESRCH : 0;
+}
+
+static int all_gone(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)attr, (void)pid, (void)cpu, (void)group_fd;
+    return -ESRCH;
+}
+
+/* A thread that ends while its process is opened is left out; the last one is missed. */
+static void test_thread_ends(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = last_is_gone;
+    assert_int_equal(scene_open(&s, ROOT, "page-faults,cpu-clock", command(), OPTIONS(.period = 1)), 0);
+    assert_int_equal(rk_set_slots(s.set), 7);
+    assert_int_equal(s.set->n_rings, 7);
+    assert_int_equal(s.set->notes.n, 0);
+    assert_int_equal(s.e.code, 0);
+    scene_close(&s);
+
+    kernel.open = all_gone;
+    assert_int_equal(scene_open(&s, ROOT, "page-faults,cpu-clock", command(), OPTIONS(.period = 1)), -ESRCH);
+    assert_int_equal(s.e.cause, RK_CAUSE_NO_PROCESS);
+    assert_int_equal(s.e.pid, 4242);
+    scene_close(&s);
+}
+
+static int not_whole(int index, uint64_t *words, size_t n)
+{
+    (void)words;
+    return kernel.opened[index].attr.read_format & FORMAT_GROUP ? -ECHILD : (int)n * 8;
+}
+
+/* A thread born while a group was half open: from then on its events are read singly. */
+static void test_thread_born(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.read = not_whole;
+    assert_int_equal(scene_open(&s, ROOT, "{page-faults,cpu-clock}", target_new(TARGET_THREAD, 4242), NULL),
+                     0);
+    assert_int_equal(kernel.n, 4); /* opened again */
+    assert_false(s.set->groups[0].together);
+    assert_int_equal(kernel.opened[3].group_fd, FIRST_FD + 2); /* still one group */
+    scene_close(&s);
+}
+
+static int too_old(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return attr->size > 104 ? -E2BIG : 0;
+}
+
+static void test_too_old(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = too_old;
+    assert_int_equal(
+        scene_open(&s, ROOT, "cpu-clock", self(),
+                   OPTIONS(.period = 1, .no_inherit = 1, .sample = RK_SAMPLE_CALLCHAIN, .max_stack = 9)),
+        -E2BIG);
+    assert_int_equal(s.e.cause, RK_CAUSE_KERNEL_OLD);
+    scene_close(&s);
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(),
+                                OPTIONS(.period = 1, .no_inherit = 1, .sample = RK_SAMPLE_CALLCHAIN)),
+                     0);
+    scene_close(&s);
+}
+
+static void test_bad_options(void **state)
+{
+    static const struct rk_set_options bad[] = {
+        {.size = sizeof *bad, .period = 1, .frequency = 1},
+        {.size = sizeof *bad, .period = 1, .wakeup_bytes = 8, .wakeup_samples = 1},
+        {.size = sizeof *bad, .period = 1, .ring_bytes = 12288},
+        {.size = sizeof *bad, .period = 1, .ring_bytes = 1024},
+        {.size = sizeof *bad, .period = 1, .sample = RK_SAMPLE_STACK_USER, .stack_user = 12},
+        {.size = sizeof *bad, .period = 1, .sample = RK_SAMPLE_STACK_USER, .stack_user = 65536},
+        {.size = sizeof *bad, .period = 1, .sample = RK_SAMPLE_STACK_USER},
+        {.size = sizeof *bad, .period = 1, .sample = RK_SAMPLE_REGS_USER},
+        {.size = sizeof *bad, .period = 1, .max_stack = 65536},
+        {.size = 0},
+    };
+    struct scene s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        kernel_reset();
+        assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(), &bad[i]), -EINVAL);
+        assert_int_equal(s.e.cause, RK_CAUSE_ARGUMENT);
+        assert_int_equal(kernel.n, 0);
+        scene_close(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_group),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_cpus),
+        cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_sampling_alone),
+        cmocka_unit_test(test_user_only),
+        cmocka_unit_test(test_never_zero),
+        cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_old_kernel),
+        cmocka_unit_test(test_group_too_large),
+        cmocka_unit_test(test_precise),
+        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_thread_ends),
+        cmocka_unit_test(test_thread_born),
+        cmocka_unit_test(test_too_old),
+        cmocka_unit_test(test_bad_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* What opening will take, told before. */
+#include "fake_kernel.h"
+#include "open/plan.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int plan(const char *machine, const char *events, struct rk_target *target,
+                const struct rk_set_options *options, struct rk_plan *ret)
+{
+    struct scene s;
+    int rc;
+
+    kernel_reset();
+    scene_open(&s, machine, events, target, options);
+    *ret = (struct rk_plan){.size = sizeof *ret};
+    rc = rk_set_plan(s.host, s.events, target, options, ret, &s.e);
+    if (rc == 0 && s.set) /* the plan was the truth */
+        assert_int_equal(kernel.n, ret->descriptors);
+    scene_close(&s);
+    return rc;
+}
+
+static void test_slots(void **state)
+{
+    struct rk_plan p;
+
+    (void)state;
+    assert_int_equal(plan("bare-metal", "cycles,{r1,r2}", target_new(TARGET_SELF, 0), NULL, &p), 0);
+    assert_int_equal(p.events, 3);
+    assert_int_equal(p.slots, 1);
+    assert_int_equal(p.rings, 0);
+    assert_int_equal(p.descriptors, 3);
+    assert_int_equal(p.ring_bytes, 0);
+    assert_true(p.allowed > 0);
+
+    assert_int_equal(plan("bare-metal", "cycles,r1", target_new(TARGET_THREAD, 1), OPTIONS(.period = 9), &p),
+                     0);
+    assert_int_equal(p.slots, 8);
+    assert_int_equal(p.rings, 8);
+    assert_int_equal(p.descriptors, 16);
+    assert_int_equal(p.ring_bytes, 8 * (524288 + 4096));
+
+    assert_int_equal(
+        plan("bare-metal", "cycles", target_new(TARGET_THREAD, 1), OPTIONS(.period = 9, .no_inherit = 1), &p),
+        0);
+    assert_int_equal(p.slots, 1);
+    assert_int_equal(p.rings, 1);
+
+    /* records alone need rings too */
+    assert_int_equal(
+        plan("bare-metal", "dummy", target_new(TARGET_THREAD, 1), OPTIONS(.records = RK_RECORDS_TASKS), &p),
+        0);
+    assert_int_equal(p.rings, 8);
+}
+
+/* Sizes are not guessed. */
+static void test_options(void **state)
+{
+    struct rk_plan p = {.size = 0};
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    assert_int_equal(scene_open(&s, "bare-metal", "cycles", target_new(TARGET_SELF, 0), NULL), 0);
+    assert_int_equal(rk_set_plan(s.host, s.events, s.target, NULL, &p, &s.e), -EINVAL);
+    p.size = sizeof p;
+    assert_int_equal(rk_set_plan(s.host, s.events, s.target, &(struct rk_set_options){.size = 0}, &p, &s.e),
+                     -EINVAL);
+    scene_close(&s);
+}
+
+/* Without the privilege, rings share what the user may lock: 516 KiB for each CPU, and RLIMIT_MEMLOCK. */
+static void test_ring_size(void **state)
+{
+    struct rk_plan p;
+    struct rlimit memlock, none = {0, 0};
+
+    (void)state;
+    getrlimit(RLIMIT_MEMLOCK, &memlock);
+    none.rlim_max = memlock.rlim_max;
+    setrlimit(RLIMIT_MEMLOCK, &none);
+    assert_int_equal(
+        plan("paranoid-2-user", "cpu-clock", target_new(TARGET_THREAD, 1), OPTIONS(.period = 9), &p), 0);
+    assert_int_equal(p.ring_bytes, 4 * (524288 + 4096)); /* exactly all of it */
+    setrlimit(RLIMIT_MEMLOCK, &memlock);
+
+    char root[] = "/tmp/reckon-plan-XXXXXX", command[4600];
+    assert_non_null(mkdtemp(root));
+    snprintf(command, sizeof command,
+             "cp -r '%s/host/paranoid-2-user/.' %s && echo 100 > %s/proc/sys/kernel/perf_event_mlock_kb",
+             getenv("DATA"), root, root);
+    assert_int_equal(system(command), 0);
+    struct rk_host *host;
+    struct rk_events *events;
+    struct rk_target *target = target_new(TARGET_THREAD, 1);
+    struct plan made;
+    assert_int_equal(rk_host_open(root, &host, NULL), 0);
+    assert_int_equal(rk_events_parse(host, "cpu-clock", &events, NULL), 0);
+    setrlimit(RLIMIT_MEMLOCK, &none);
+    assert_int_equal(plan_make(host, events, target, OPTIONS(.period = 9), &made, NULL), 0);
+    setrlimit(RLIMIT_MEMLOCK, &memlock);
+    assert_int_equal(made.ring_bytes, 65536); /* 4 × (64 + 4) KiB of 400 */
+    plan_free(&made);
+    rk_events_free(events);
+    rk_target_free(target);
+    rk_host_close(host);
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+/* The soft limit is raised as far as needed; the hard one is where it ends. */
+static void test_descriptors(void **state)
+{
+    struct rlimit was, now;
+    uint64_t needed = 0, allowed = 0;
+
+    (void)state;
+    getrlimit(RLIMIT_NOFILE, &was);
+    struct rlimit low = {64, was.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &low);
+    assert_int_equal(plan_descriptors(10, &needed, &allowed), 0);
+    getrlimit(RLIMIT_NOFILE, &now);
+    assert_int_equal(now.rlim_cur, 64);
+    assert_int_equal(plan_descriptors(100, &needed, &allowed), 0);
+    getrlimit(RLIMIT_NOFILE, &now);
+    assert_in_range(now.rlim_cur, 103, 130);
+    assert_int_equal(needed, 0);
+    assert_int_equal(plan_descriptors(was.rlim_max, &needed, &allowed), -EMFILE);
+    assert_true(needed > was.rlim_max);
+    assert_int_equal(allowed, was.rlim_max);
+    setrlimit(RLIMIT_NOFILE, &was);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_ring_size),
+        cmocka_unit_test(test_descriptors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
