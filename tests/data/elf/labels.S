@@ -58,16 +58,16 @@ before_hole:
         code
         code
 
-# Versions are cut off.
-        .globl  old_implementation
-        sized   old_implementation
-        .symver old_implementation, versioned@VERSION_1
-old_implementation:
+# Versions are cut off (of two global names the longest stays).
+        .globl  old
+        sized   old
+        .symver old, versioned@VERSION_1
+old:
         code
-        .globl  new_implementation
-        sized   new_implementation
-        .symver new_implementation, versioned@@VERSION_2
-new_implementation:
+        .globl  new
+        sized   new
+        .symver new, versioned@@VERSION_2
+new:
         code
 
 # Two at one address, of different length: the longer one is not lost.
