@@ -121,8 +121,10 @@ static int feed_mapping(struct rk_image *image, const struct rk_record *record)
     struct process *process = image_process(image, mapping.pid);
     if (!process)
         return -ENOMEM;
-    process->known = true;
-    return image_map(image, &process->space, &mapping);
+    rc = image_map(image, &process->space, &mapping);
+    if (rc > 0)
+        process->known = true;
+    return rc;
 }
 
 static int feed_comm(struct rk_image *image, const struct rk_record *record)
