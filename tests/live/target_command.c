@@ -298,6 +298,29 @@ static void killed_while_it_waits(void)
     EQUAL(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+static void *kill_soon(void *pid)
+{
+    usleep(50000);
+    kill(*(pid_t *)pid, SIGKILL);
+    return NULL;
+}
+
+/* Killed between its release and its exec: it never read the word. */
+static void killed_while_it_is_released(void)
+{
+    struct rk_target *target = command("exit", "0");
+    pid_t pid = rk_target_pid(target);
+    pthread_t other;
+    int status;
+    kill(pid, SIGSTOP);
+    EQUAL(waitpid(pid, &status, WUNTRACED), pid);
+    CHECK(pthread_create(&other, NULL, kill_soon, &pid) == 0);
+    EQUAL(rk_target_start(target, &e), -ESRCH);
+    pthread_join(other, NULL);
+    rk_target_free(target);
+    EQUAL(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* The caller dies before the start: what it forked ends, and has not run. */
 static void orphans_do_not_run(void)
 {
@@ -373,32 +396,39 @@ static void standard_descriptors(void)
     close(kept);
 }
 
-/* In a caller whose own standard descriptors are closed, and given crosswise. */
+/* Starts "copy" with these, in a caller that sends it x and must get x back. */
+static int copies(int in, int out, int send, int receive)
+{
+    struct rk_command_options options = {
+        .size = sizeof options, .std_fds_set = 1, .in = in, .out = out, .err = out};
+    char bytes[16] = "", *argv[] = {self, "copy", NULL};
+    struct rk_target *target;
+    struct rk_exit end = {.size = sizeof end};
+    if (rk_target_command(argv, &options, &target, &e) < 0 || write(send, "x", 1) != 1 ||
+        rk_target_start(target, &e) < 0 || read(receive, bytes, 4) < 1 || bytes[0] != 'x')
+        return 101;
+    return rk_target_wait(target, -1, &end) == 1 ? end.status : 102;
+}
+
+/* In a caller without standard descriptors of its own, and with them crosswise. */
 static void mixed_descriptors(void)
 {
-    pid_t pid = fork();
-    if (pid == 0) {
-        int in[2], out[2];
-        char bytes[16] = "";
-        close(0), close(1), close(2);
-        CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0); /* 0 1, 2 3 */
-        int one = dup(out[1]), other = dup(in[0]);
-        CHECK(dup2(one, 0) == 0); /* now 0 is to write to, 1 to read from */
-        CHECK(dup2(in[1], 4 + 20) == 24 && dup2(out[0], 25) == 25 && dup2(other, 1) == 1);
-        close(2);
-        struct rk_command_options options = {
-            .size = sizeof options, .std_fds_set = 1, .in = 1, .out = 0, .err = 0};
-        struct rk_target *target;
-        char *argv[] = {self, "copy", NULL};
-        if (rk_target_command(argv, &options, &target, &e) < 0 || write(24, "x", 1) != 1 ||
-            rk_target_start(target, &e) < 0 || read(25, bytes, 4) < 1 || bytes[0] != 'x')
-            _exit(1);
-        struct rk_exit end = {.size = sizeof end};
-        _exit(rk_target_wait(target, -1, &end) == 1 ? end.status : 2);
+    for (int crosswise = 0; crosswise < 2; crosswise++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            int in[2], out[2];
+            CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+            close(0), close(1), close(2);
+            if (crosswise) {
+                CHECK(dup2(out[1], 0) == 0 && dup2(in[0], 1) == 1);
+                _exit(copies(1, 0, in[1], out[0]));
+            }
+            _exit(copies(in[0], out[1], in[1], out[0]));
+        }
+        int status;
+        EQUAL(waitpid(pid, &status, 0), pid);
+        EQUAL(status, 0);
     }
-    int status;
-    EQUAL(waitpid(pid, &status, 0), pid);
-    EQUAL(status, 0);
 }
 
 static volatile sig_atomic_t handled;
@@ -417,6 +447,13 @@ static void signals_are_the_callers(void)
     sigaddset(&mask, SIGUSR2);
     sigprocmask(SIG_SETMASK, &mask, &old);
     EQUAL(run("signals", NULL), 0);
+    /* Our handler does not run in the child that waits: it ends, as it would after its exec. */
+    struct rk_target *hit = command("exit", "0");
+    siginfo_t info;
+    kill(rk_target_pid(hit), SIGUSR1);
+    EQUAL(waitid(P_PID, (id_t)rk_target_pid(hit), &info, WEXITED | WNOWAIT), 0);
+    EQUAL(info.si_status, SIGUSR1);
+    rk_target_free(hit);
     /* Waiting is not cut short by a signal, and our own state is as before. */
     sigset_t after;
     sigprocmask(SIG_SETMASK, NULL, &after);
@@ -519,6 +556,7 @@ static void all(void)
     many_at_once();
     exec_errors_come_back();
     killed_while_it_waits();
+    killed_while_it_is_released();
     orphans_do_not_run();
     options_are_obeyed();
     standard_descriptors();
@@ -538,6 +576,8 @@ int main(int argc, char **argv)
     if (n < 0)
         SKIP("/proc is not mounted");
     self[n] = '\0';
+    for (int fd = 3; fd < 1000; fd++) /* what we were started with is not ours to pass on */
+        close(fd);
     all();
     if (geteuid() != 0)
         return 0;
