@@ -109,7 +109,7 @@ static int map_rings(struct stream_live *live, struct rk_error *e)
                         (uint64_t)(bytes + page) * live->n, e);
     if (bytes != set->ring_bytes) {
         r = set_note_add(set, UINT32_MAX, RK_CAUSE_MLOCK, false,
-                         "sysctl -w kernel.perf_event_mlock_kb=16384, or raise ulimit -l",
+                         "sudo sysctl -w kernel.perf_event_mlock_kb=4096",
                          "rings have %zu KiB each, not %u: the limit on locked memory (perf_event_mlock_kb, "
                          "RLIMIT_MEMLOCK) allows no more",
                          bytes >> 10, set->ring_bytes >> 10);

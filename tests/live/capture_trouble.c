@@ -1,0 +1,210 @@
+/* What can go wrong while recording: a full disk, a signal, a forked child, no locked memory. */
+#include "session.h"
+
+#include <sys/resource.h>
+
+static char self[4096];
+static struct rk_error e = {.size = sizeof e};
+
+static uint64_t samples_in(const char *path, uint32_t *ret_cut)
+{
+    struct rk_stream_info info = {.size = sizeof info};
+    struct rk_stream *st;
+    const struct rk_record *r;
+    uint64_t n = 0;
+    int rc;
+    OK(rk_stream_file(path, &st, &e));
+    while ((rc = rk_stream_next(st, &r)) == 1)
+        n += r->type == RK_RECORD_SAMPLE;
+    OK(rc);
+    rk_stream_info(st, &info);
+    *ret_cut = info.cut;
+    rk_stream_close(st);
+    return n;
+}
+
+static void a_full_disk(void)
+{
+    struct rk_set_options o = {.size = sizeof o, .period = 1, .records = RK_RECORDS_PROFILE};
+    struct rk_capture_options co = {.size = sizeof co, .path = "data"};
+    char *argv[] = {self, "faults", NULL};
+    struct rlimit before, small;
+    struct rk_capture *c;
+    uint32_t cut = 9;
+    int r;
+
+    struct session s = session_open("page-faults", argv, &o);
+    OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
+    /* A limit on the file's size is a disk that is full for us alone. */
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    small = before;
+    small.rlim_cur = 100000;
+    signal(SIGXFSZ, SIG_IGN);
+    OK(rk_target_start(s.target, &e));
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    while ((r = rk_capture_step(c, 100)) == 1)
+        ;
+    EQUAL(r, -EFBIG);
+    EQUAL(rk_capture_step(c, 100), -EFBIG);
+    e.code = 0;
+    EQUAL(rk_capture_close(c, NULL, &e), -EFBIG);
+    EQUAL(e.code, -EFBIG);
+    EQUAL(e.cause, RK_CAUSE_NO_SPACE);
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    uint64_t n = samples_in("data", &cut);
+    printf("%s: %" PRIu64 " samples\n", e.what, n);
+    CHECK(n > 100);
+    EQUAL(cut, 1);
+    session_wait(&s, 0);
+    session_close(&s);
+}
+
+static volatile sig_atomic_t rung;
+static void ring_bell(int signal)
+{
+    (void)signal;
+    rung = 1;
+}
+
+/* Ctrl-C: step comes back at once; what was recorded is kept. */
+static void a_signal(void)
+{
+    struct rk_set_options o = {.size = sizeof o, .frequency = 1000, .records = RK_RECORDS_PROFILE};
+    struct rk_capture_options co = {.size = sizeof co, .path = "data"};
+    char *argv[] = {self, "sleep", NULL};
+    struct rk_capture *c;
+    uint32_t cut = 9;
+
+    struct session s = session_open("cpu-clock", argv, &o);
+    OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
+    OK(rk_target_start(s.target, &e));
+    EQUAL(rk_capture_step(c, 10), 1);
+    struct sigaction action = {.sa_handler = ring_bell}, old;
+    sigaction(SIGALRM, &action, &old);
+    rung = 0;
+    uint64_t begin = now_ns();
+    ualarm(30000, 0);
+    while (!rung)
+        EQUAL(rk_capture_step(c, 400), 1);
+    CHECK(now_ns() - begin < 300000000);
+    sigaction(SIGALRM, &old, NULL);
+    OK(rk_capture_close(c, NULL, &e)); /* the command still runs */
+    kill(rk_target_pid(s.target), SIGKILL);
+    session_wait(&s, 128 + SIGKILL);
+    samples_in("data", &cut);
+    EQUAL(cut, 0);
+    session_close(&s);
+}
+
+/* A child of ours has neither the rings nor the file. */
+static void a_fork(void)
+{
+    struct rk_set_options o = {.size = sizeof o, .period = 1, .no_inherit = 1};
+    struct rk_capture_options co = {.size = sizeof co, .path = "data"};
+    struct rk_capture *c;
+    const struct rk_record *r;
+    struct rk_stream *st;
+    int status;
+
+    struct session s = session_open("page-faults", NULL, &o);
+    OK(rk_stream_live(s.set, &st, &e));
+    fflush(stdout);
+    if (fork() == 0) {
+        bool ok = rk_stream_next(st, &r) == -ESTALE && rk_stream_release(st) == -ESTALE &&
+                  rk_stream_explain(st, &e) == 0 && e.cause == RK_CAUSE_FORKED && !rk_stream_close(st);
+        _exit(!ok);
+    }
+    CHECK(wait(&status) > 0 && status == 0);
+    rk_stream_close(st);
+    OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
+    rk_set_enable(s.set);
+    touch(100);
+    EQUAL(rk_capture_step(c, 0), 1);
+    fflush(stdout);
+    if (fork() == 0)
+        _exit(rk_capture_step(c, 0) != -ESTALE || rk_capture_close(c, NULL, &e) != -ESTALE);
+    CHECK(wait(&status) > 0 && status == 0);
+    touch(100);
+    OK(rk_capture_close(c, NULL, &e));
+    uint32_t cut = 9;
+    CHECK(samples_in("data", &cut) >= 200);
+    EQUAL(cut, 0);
+    session_close(&s);
+}
+
+/* Many rings under a small limit: less and less each, said in a note; then none, and why. As another user than the
+ * other tests, since the limit is the user's. */
+static void no_locked_memory(void)
+{
+    enum { MANY = 400 };
+    struct rk_set_options o = {.size = sizeof o, .frequency = 100, .no_inherit = 1};
+    struct rlimit none = {0, 0};
+    static struct session s[MANY];
+    static struct rk_stream *st[MANY];
+    size_t smaller = 0, n = 0;
+    int r = 0;
+
+    CHECK(setgid(65533) == 0 && setuid(65533) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0);
+    CHECK(setrlimit(RLIMIT_MEMLOCK, &none) == 0);
+    for (; n < MANY && r == 0; n++) {
+        o.ring_bytes = n == 0 ? 256 << 10 : 0; /* so that what is left is no whole number of rings */
+        s[n] = session_open("cpu-clock:u", NULL, &o);
+        size_t notes = rk_set_notes(s[n].set);
+        r = rk_stream_live(s[n].set, &st[n], &e);
+        if (r == 0 && rk_set_notes(s[n].set) > notes) {
+            struct rk_note note = {.size = sizeof note};
+            EQUAL(rk_set_note(s[n].set, notes, &note), 0);
+            EQUAL(note.cause, RK_CAUSE_MLOCK);
+            CHECK(note.what[0] && note.remedy[0]);
+            if (!smaller++)
+                printf("%s\n", note.what);
+        }
+    }
+    EQUAL(r, -EPERM);
+    EQUAL(e.cause, RK_CAUSE_MLOCK);
+    CHECK(e.remedy[0]);
+    CHECK(smaller > 0);
+    printf("after %zu: %s\n", n - 1, e.what);
+    rk_stream_close(st[n - 2]); /* the smallest there was */
+    o.ring_bytes = 64 << 10;    /* asked for: no step down */
+    s[0] = session_open("cpu-clock:u", NULL, &o);
+    EQUAL(rk_stream_live(s[0].set, &st[0], &e), -EPERM);
+    EQUAL(rk_set_notes(s[0].set), 0);
+    fflush(stdout);
+    _exit(0);
+}
+
+static void all(void)
+{
+    a_full_disk();
+    a_signal();
+    a_fork();
+    unlink("data");
+    unlink("data.old");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) {
+        if (!strcmp(argv[1], "sleep"))
+            for (;;)
+                pause();
+        for (int i = 0; i < 150; i++) {
+            touch(100);
+            usleep(10000);
+        }
+        return 0;
+    }
+    CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
+    use_directory();
+    all();
+    as_plain_user(all);
+    if (geteuid() == 0) {
+        int status;
+        fflush(stdout);
+        if (fork() == 0)
+            no_locked_memory();
+        CHECK(wait(&status) > 0 && status == 0);
+    }
+    return 0;
+}

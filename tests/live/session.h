@@ -1,0 +1,145 @@
+/*
+ * tests/live/session.h: a sampling set on a command (this very program with other arguments), or on the
+ * calling thread; a working directory of its own; the same once more as a plain user.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "live.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct session {
+    struct rk_host *host;
+    struct rk_events *events;
+    struct rk_target *target;
+    struct rk_set *set;
+};
+
+static inline uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Touches so many fresh pages: as many page faults. */
+__attribute__((unused)) static void touch(size_t pages)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    char *at = mmap(NULL, pages * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(at != MAP_FAILED);
+    madvise(at, pages * size, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < pages; i++)
+        ((volatile char *)at)[i * size] = 1;
+    munmap(at, pages * size);
+}
+
+static inline void busy_ms(uint64_t ms)
+{
+    uint64_t until = now_ns() + ms * 1000000;
+    while (now_ns() < until)
+        spin(100000);
+}
+
+/* argv NULL: the calling thread. */
+static inline struct session session_open(const char *events, char *const argv[],
+                                          const struct rk_set_options *options)
+{
+    struct session s = {0};
+    struct rk_error e = {.size = sizeof e};
+    OK(rk_host_open(NULL, &s.host, &e));
+    OK(rk_events_parse(s.host, events, &s.events, &e));
+    if (argv)
+        OK(rk_target_command(argv, NULL, &s.target, &e));
+    else
+        OK(rk_target_self(&s.target, &e));
+    int r = rk_set_open(s.host, s.events, s.target, options, &s.set, &e);
+    if (r == -EACCES || r == -EPERM || r == -ENOENT || r == -ENOSYS)
+        SKIP("%s can't be sampled here: %s", events, e.what);
+    OK(r);
+    return s;
+}
+
+static inline void session_close(struct session *s)
+{
+    rk_set_close(s->set);
+    rk_target_free(s->target);
+    rk_events_free(s->events);
+    rk_host_close(s->host);
+}
+
+/* Waits for a command and wants its status. */
+static inline void session_wait(struct session *s, int status)
+{
+    struct rk_exit x = {.size = sizeof x};
+    EQUAL(rk_target_wait(s->target, -1, &x), 1);
+    EQUAL(x.status, status);
+}
+
+/* An empty directory to work in, for anyone; gone at exit. */
+static char live_directory[64];
+static inline void remove_directory(void)
+{
+    DIR *d = opendir(live_directory);
+    if (!d || chdir(live_directory) < 0)
+        return;
+    for (struct dirent *at; (at = readdir(d));)
+        if (at->d_name[0] != '.')
+            unlink(at->d_name);
+    closedir(d);
+    if (chdir("/") == 0)
+        rmdir(live_directory);
+}
+
+static inline void use_directory(void)
+{
+    snprintf(live_directory, sizeof live_directory, "%s/reckon-live-XXXXXX",
+             access("/tmp", W_OK) == 0 ? "/tmp" : ".");
+    CHECK(mkdtemp(live_directory) && chmod(live_directory, 0777) == 0 && chdir(live_directory) == 0);
+    atexit(remove_directory);
+}
+
+/* Runs the test in a child, as root may as a plain user; its verdict is ours. */
+static inline void as_plain_user(void (*test)(void))
+{
+    if (geteuid() != 0)
+        return;
+    fflush(stdout);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        live_directory[0] = 0; /* the parent's to remove */
+        CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+        CHECK(prctl(PR_SET_DUMPABLE, 1) == 0); /* as after an exec */
+        test();
+        fflush(stdout);
+        _exit(0);
+    }
+    int status;
+    CHECK(waitpid(pid, &status, 0) == pid);
+    if (WIFSIGNALED(status))
+        FAIL("as a plain user: signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) == 77)
+        printf("as a plain user: skipped, for the reason above\n");
+    else if (WEXITSTATUS(status))
+        FAIL("as a plain user: failed, see above");
+}
+
+/* Whether a program is to be found in PATH. */
+static inline bool have(const char *program)
+{
+    char command[128];
+    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
+    return system(command) == 0;
+}
+
+#endif
