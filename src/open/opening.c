@@ -310,8 +310,7 @@ int opening_run(struct rk_set *set, const struct plan *plan, enum target_kind ki
                    .options = &set->options,
                    .kind = kind,
                    .sampling = plan->sampling,
-                   .inherit = plan->inherit,
-                   .ring_bytes = plan->ring_bytes},
+                   .inherit = plan->inherit},
         .e = &error,
     };
     int rc = look_after_descriptors(&o);

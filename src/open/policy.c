@@ -192,7 +192,7 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
         attr->wakeup = o->wakeup_samples;
     } else {
         attr->flags |= ATTR_WATERMARK;
-        attr->wakeup = o->wakeup_bytes ? o->wakeup_bytes : policy->ring_bytes / 2;
+        attr->wakeup = o->wakeup_bytes; /* 0: half the ring, however large it comes to be */
     }
     if (o->sample & RK_SAMPLE_CALLCHAIN)
         attr->sample_max_stack = (uint16_t)o->max_stack;

@@ -16,7 +16,6 @@ struct policy {
     enum target_kind kind;
     bool sampling; /* there will be rings */
     bool inherit;
-    uint32_t ring_bytes;
 
     /* Steps that were taken. The first two mean the same as what was asked. */
     bool no_lost;               /* FORMAT_LOST is not known (before Linux 6.0) */

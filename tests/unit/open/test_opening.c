@@ -155,7 +155,7 @@ static void test_sampling(void **state)
                                              RK_SAMPLE_CALLCHAIN);
         assert_true(has(a, ATTR_SAMPLE_ID_ALL) && has(a, ATTR_FREQ) && has(a, ATTR_WATERMARK));
         assert_int_equal(a->sample_period, 1000);
-        assert_int_equal(a->wakeup, 32768);
+        assert_int_equal(a->wakeup, 0);
         assert_int_equal(a->sample_max_stack, 64);
         assert_int_equal(a->size, 112);
         assert_true(has(a, ATTR_USE_CLOCKID));

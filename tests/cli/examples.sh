@@ -1,0 +1,37 @@
+# The examples run and say what they are there to say.
+fail() { echo "$1"; exit 1; }
+examples=$BUILD/examples
+
+"$examples/region" >out || fail "region: $?"
+grep -q '[1-9][0-9]* *page-faults' out || fail "region counts no page faults: $(cat out)"
+"$examples/region" no-such-event >out 2>&1 && fail "region takes an event that there is none of"
+grep -q 'no-such-event' out || fail "region does not say what is wrong: $(cat out)"
+
+"$examples/fib" >out 2>err || fail "fib: $? $(cat err)"
+grep -q '^fib(30) = 832040: [1-9][0-9]* ' out || fail "fib counts nothing: $(cat out)"
+grep -Eq '^(instructions|fib\(30\) = 832040: [0-9]+ instructions)' err out || fail "fib neither counts instructions nor says why not"
+samples=$(grep -c 'user stack' out)
+grep -q "^$samples samples, 0 lost" out || fail "fib shows $samples samples: $(tail -n 1 out)"
+[ "$samples" -gt 0 ] || grep -q '^fib.*: [0-9]\{1,6\} ns' out || fail "fib has no samples: $(cat out)"
+
+sh -c 'while :; do :; done' &
+busy=$!
+"$examples/attach" $busy 0.5 >out 2>err
+status=$?
+kill $busy
+[ $status = 0 ] || fail "attach: $status $(cat err)"
+grep -Eq " $busy sh +[0-9.]+$" out || fail "attach does not see $busy: $(cat out)"
+"$examples/attach" 4194304 >out 2>err && fail "attach finds a process that there is none of"
+grep -q 'no process' err || fail "attach does not say what is wrong: $(cat err)"
+sleep 60 &
+sleeper=$!
+{ sleep 0.3; kill $sleeper; } &
+begin=$(date +%s)
+"$examples/attach" $sleeper 30 >out 2>err || fail "attach: $? $(cat err)"
+[ $(($(date +%s) - begin)) -lt 15 ] || fail "attach does not notice that its process has ended"
+
+"$examples/profile" sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 7' >out 2>err
+[ $? = 7 ] || fail "profile does not pass the exit status on: $(cat err)"
+grep -Eq '^ *[0-9.]+%  .*' out || fail "profile shows no functions: $(cat out)"
+[ "$(stat -c %a profile.data)" = 600 ] || fail "profile.data is not 0600"
+exit 0
