@@ -128,12 +128,12 @@ static int choose_rings(struct rk_set *set, uint32_t at_most, struct rk_error *e
 }
 
 /* Pages for reading in user space: of core PMU events of the calling thread, not inherited (the kernel maps no
- * others). Whatever is in the way, read(2) does it too. */
-static void map_pages(struct rk_set *set)
+ * others). Whatever the kernel has against it, read(2) does it too. */
+static int map_pages(struct rk_set *set, struct rk_error *e)
 {
     set->pages = calloc(set->n_events, sizeof *set->pages);
     if (!set->pages)
-        return;
+        return fail_memory(e, RK_STAGE_OPEN);
     for (uint32_t g = 0; g < set->n_groups; g++) {
         struct set_group *group = &set->groups[g];
         uint32_t mapped = 0;
@@ -153,6 +153,7 @@ static void map_pages(struct rk_set *set)
             set->pages[event] = NULL;
         }
     }
+    return 0;
 }
 
 static int open_planned(struct rk_set *set, const struct plan *plan, const struct rk_events *events,
@@ -182,7 +183,7 @@ static int open_planned(struct rk_set *set, const struct plan *plan, const struc
         return rc < 0 ? rc : choose_rings(set, plan->n_rings, e);
     }
     if (kind == TARGET_SELF && !set->inherit && !set->options.no_user_read)
-        map_pages(set);
+        return map_pages(set, e);
     return 0;
 }
 

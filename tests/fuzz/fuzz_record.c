@@ -1,7 +1,7 @@
 /*
  * A record, with the attr of its event: 144 bytes of attr (fewer: the rest is zero), then records, one behind
  * the other. Every decoder is tried on each, whatever its type. What layout_sample() decodes must come out
- * the same after encode_sample() and layout_sample() again.
+ * the same after encode_sample() and layout_sample() again, but for the one ambiguous case.
  */
 #include "fuzz.h"
 
@@ -55,6 +55,9 @@ static void encode_again(const struct layout *layout, const struct rk_record *re
     static _Alignas(8) unsigned char buffer[RECORD_BYTES_MAX];
     struct rk_sample again = {.size = sizeof again};
     struct rk_record copy;
+    /* An empty branch stack is ambiguous (sample.c), and bytes behind the last field may decide it. */
+    if (layout->branch_sample_type & BRANCH_HW_INDEX && sample->branch_n == 0)
+        return;
     int n = encode_sample(layout, record->misc, sample, buffer, sizeof buffer);
     if (n < 0)
         return;
@@ -110,13 +113,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t at = n; size - at >= sizeof(struct perf_header);) {
         struct perf_header header;
         memcpy(&header, data + at, sizeof header);
-        header.size &= 0xfff8u; /* ring and reader let no other through */
         if (header.size < sizeof header || header.size > size - at)
             break;
         unsigned char *record = malloc(header.size);
         HOLDS(record);
         memcpy(record, data + at, header.size);
-        memcpy(record, &header, sizeof header);
         use_record(&layout, (const struct perf_header *)record);
         free(record);
         at += header.size;
