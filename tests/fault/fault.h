@@ -33,7 +33,8 @@ struct fault_scenario {
     const char *name;
     int (*prepare)(void); /* once, no fault injected, in an empty working directory; may be NULL */
     int (*run)(uint64_t *digest);
-    bool absorbs_memory; /* a failed allocation may lead to less, said in the result, in place of an error */
+    unsigned
+        absorbed_memory; /* failed allocations that lead to less, said in the result, in place of an error */
     unsigned limit_s;    /* of one run; 0: 20 */
     const char *skip;    /* set by prepare: why this can't be run here */
 };
@@ -46,6 +47,9 @@ void fault_wrong(const char *file, int line, const char *what) __attribute__((no
 
 /* A call that failed: its code and its error must agree. */
 void fault_check_error(const char *file, int line, const char *call, int rc, const struct rk_error *e);
+
+/* The fault of this run is still to come, so that a call which fails may be right to. */
+bool fault_pending(void);
 
 /* Folds bytes into a digest. */
 uint64_t fault_fold(uint64_t digest, const void *bytes, size_t n);

@@ -31,7 +31,7 @@ static const char *const kind_names[] = {"none", "memory", "call"};
 
 struct tally {
     uint64_t clean; /* digest of the run without faults */
-    unsigned runs, failures, absorbed;
+    unsigned runs, failures, absorbed, memory_absorbed;
     bool verbose;
 };
 
@@ -41,6 +41,11 @@ uint64_t fault_fold(uint64_t digest, const void *bytes, size_t n)
     for (size_t i = 0; i < n; i++)
         digest = (digest ^ p[i]) * UINT64_C(0x100000001b3);
     return digest;
+}
+
+bool fault_pending(void)
+{
+    return fault->kind != FAULT_NONE && !fault->hit;
 }
 
 /* The first wrong thing that a run tells is the one that counts. */
@@ -108,8 +113,8 @@ static void check_run(int rc, uint64_t digest, const struct fault_scenario *s, c
         wrong("failed with no fault injected: %s", strerror(-rc));
     if (rc < 0 && injected && fault->transparent)
         wrong("failed, though it could go on: %s", strerror(-rc));
-    if (rc >= 0 && injected && fault->kind == FAULT_MEMORY && !s->absorbs_memory)
-        wrong("succeeded, though memory was out");
+    if (rc >= 0 && injected && fault->kind == FAULT_MEMORY && t->memory_absorbed >= s->absorbed_memory)
+        wrong("succeeded, though memory was out (with %u before it)", t->memory_absorbed);
     if (rc >= 0 && t->runs && (!injected || fault->transparent) && digest != t->clean)
         wrong("gave another result than a run without faults");
 
@@ -201,6 +206,7 @@ static bool run(const struct fault_scenario *s, struct tally *t, enum fault_kind
             print_caller(fault->caller);
     }
     t->failures += fault->wrong[0] != 0;
+    t->memory_absorbed += injected && !result.failed && kind == FAULT_MEMORY;
     t->absorbed += injected && !result.failed && !fault->transparent;
     t->runs += kind == FAULT_NONE || injected;
     if (kind == FAULT_NONE)
