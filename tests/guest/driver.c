@@ -75,7 +75,7 @@ static int run(const char *name)
         close(fd);
         close(null);
         snprintf(folder, sizeof folder, "/tmp/%s", name);
-        if (mkdir(folder, 0700) < 0 || chdir(folder) < 0)
+        if (mkdir(folder, 0755) < 0 || chdir(folder) < 0)
             _exit(126);
         execl(path, path, (char *)NULL);
         _exit(127);

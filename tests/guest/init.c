@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/reboot.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -32,13 +33,14 @@ static void mount_all(void)
     mount("trace", "/sys/kernel/tracing", "tracefs", 0, 0);
     mount("cgroup", "/sys/fs/cgroup", "cgroup2", 0, 0);
     mount("tmp", "/tmp", "tmpfs", 0, 0);
+    chmod("/tmp", 01777);
 }
 
 /* The console as standard streams, raw, so that \n does not become \r\n. */
 static int console(void)
 {
     struct termios t;
-    int fd = open("/dev/console", O_RDWR);
+    int fd = open("/dev/console", O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return -1;
     for (int i = 0; i < 3; i++)

@@ -1,0 +1,101 @@
+/*
+ * A recording, through everything that reads one: stream, order, samples, image. Addresses are looked up and
+ * modules listed, their files not opened. What the stream counts as kept must be what it gave.
+ */
+#include "fuzz.h"
+
+#include <reckon/image.h>
+#include <reckon/stream.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void use_sample(struct rk_image *image, const struct rk_sample *s)
+{
+    struct rk_place place;
+    rk_image_find(image, s->pid, &s->ip, 1, &place);
+    for (uint64_t i = 0; i < s->chain_n && i < 64; i++)
+        HOLDS(rk_image_find(image, s->pid, &s->chain[i], 1, &place) == 0);
+    fuzz_touch_text(rk_image_comm(image, s->pid, s->tid));
+    fuzz_touch(s->stack, s->stack_bytes);
+    fuzz_touch(s->raw, s->raw_bytes);
+}
+
+static void use_about(struct rk_stream *stream, struct rk_image *image)
+{
+    struct rk_stream_info info = {.size = sizeof info};
+    HOLDS(rk_stream_info(stream, &info) == 0);
+    const char *texts[] = {info.host, info.kernel, info.architecture, info.command, info.tool};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        fuzz_touch_text(texts[i]);
+    for (size_t i = 0; i < rk_stream_events(stream); i++) {
+        struct rk_stream_event event = {.size = sizeof event};
+        HOLDS(rk_stream_event(stream, i, &event) == 0);
+        fuzz_touch_text(event.name);
+    }
+    for (uint32_t i = 0; i < rk_image_modules(image); i++) {
+        struct rk_module module = {.size = sizeof module};
+        HOLDS(rk_image_module(image, i, &module) == 0);
+        HOLDS(module.build_id_bytes <= sizeof module.build_id);
+        fuzz_touch_text(module.path);
+        fuzz_touch_text(module.name);
+    }
+}
+
+static void read_all(struct rk_stream *stream, struct rk_image *image, size_t size)
+{
+    struct rk_loss loss = {.size = sizeof loss};
+    const struct rk_record *r;
+    uint64_t records = 0, samples = 0;
+    int rc, errors = 0;
+
+    while ((rc = rk_stream_next(stream, &r)) == 1 || (rc == -EBADMSG && errors++ < 100)) {
+        struct rk_sample s = {.size = sizeof s};
+        if (rc < 0)
+            continue;
+        HOLDS(r->event == RK_NO_EVENT || r->event < rk_stream_events(stream));
+        fuzz_touch(r->data, r->bytes);
+        rk_image_feed(image, r);
+        if (r->type == RK_RECORD_SAMPLE)
+            samples++;
+        if (rk_stream_sample(stream, r, &s) == 0)
+            use_sample(image, &s);
+        if (++records % 16 == 0)
+            HOLDS(rk_stream_release(stream) == 0);
+    }
+    HOLDS(records <= size / 8);
+    if (rc < 0) {
+        struct rk_error why = {.size = sizeof why};
+        HOLDS(rk_stream_explain(stream, &why) == 0 && why.what[0]);
+    }
+    HOLDS(rk_stream_loss(stream, RK_NO_EVENT, &loss) == 0);
+    if (rc == 0 && errors == 0 && !(loss.present & RK_LOSS_SKIPPED))
+        HOLDS(loss.kept <= samples);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_stream *stream = NULL;
+    struct rk_image *image = NULL;
+    char path[64];
+    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+    HOLDS(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int rc = rk_stream_file(path, &stream, &e);
+    if (rc < 0) {
+        HOLDS(e.code == rc && e.what[0] && !stream);
+    } else {
+        HOLDS(rk_image_open(&image, NULL) == 0);
+        read_all(stream, image, size);
+        use_about(stream, image);
+        HOLDS(rk_image_close(image) == NULL);
+        HOLDS(rk_stream_close(stream) == NULL);
+    }
+    close(fd);
+    return 0;
+}
