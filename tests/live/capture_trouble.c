@@ -195,8 +195,7 @@ int main(int argc, char **argv)
         }
         return 0;
     }
-    CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-    use_directory();
+    use_directory_and_self(self, sizeof self);
     all();
     as_plain_user(all);
     if (geteuid() == 0) {

@@ -109,7 +109,7 @@ int main(int argc, char **argv)
         return 0;
     }
     static char path[4096];
-    CHECK(readlink("/proc/self/exe", path, sizeof path - 1) > 0);
+    use_directory_and_self(path, sizeof path);
     self = path;
     both();
     as_plain_user(both);
