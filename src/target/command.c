@@ -62,8 +62,13 @@ static void __attribute__((noreturn)) child(const struct plan *plan, int channel
         failure.step = STEP_DIRECTORY;
         failure.error = sys_change_directory(plan->directory);
     }
-    if (sys_read(channel, &released, 1) != 1)
+    int64_t n = sys_read(channel, &released, 1);
+    if (n == 0) /* nobody will start it */
         _exit(NOT_RUN);
+    if (n < 0 && failure.error == 0) {
+        failure.step = STEP_EXEC;
+        failure.error = (int32_t)n;
+    }
     if (failure.error == 0) {
         failure.step = STEP_EXEC;
         failure.error = sys_execute(plan->path, plan->argv, plan->environment);

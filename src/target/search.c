@@ -94,26 +94,28 @@ static int make_absolute(char **path, struct rk_error *e)
     return 0;
 }
 
+/* The file, to be freed. */
+static int find(const char *name, char **ret)
+{
+    if (*name == '\0')
+        return -ENOENT;
+    if (!strchr(name, '/'))
+        return search_path(name, ret);
+    int rc = sys_executable(name);
+    if (rc == 0 && !(*ret = strdup(name)))
+        rc = -ENOMEM;
+    return rc;
+}
+
 int command_search(const char *name, bool absolute, char **ret, struct rk_error *e)
 {
-    char *path = NULL;
-    int rc;
+    _cleanup_free_ char *path = NULL;
+    int rc = find(name, &path);
 
-    if (*name == '\0')
-        return not_found(-ENOENT, name, e);
-    if (strchr(name, '/')) {
-        rc = sys_executable(name);
-        if (rc == 0)
-            rc = (path = strdup(name)) ? 0 : -ENOMEM;
-    } else {
-        rc = search_path(name, &path);
-    }
-    if (rc < 0)
+    if (rc < 0 || !path)
         return not_found(rc, name, e);
-    if (absolute && (rc = make_absolute(&path, e)) < 0) {
-        free(path);
+    if (absolute && (rc = make_absolute(&path, e)) < 0)
         return rc;
-    }
-    *ret = path;
+    *ret = TAKE_PTR(path);
     return 0;
 }
