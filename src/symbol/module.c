@@ -1,7 +1,5 @@
 #include "symbol/module.h"
 
-#include "base/cursor.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,15 +97,20 @@ static int load_functions(int root, struct elf *elf, const struct build_id *id, 
     return rc;
 }
 
-/* Whether the file is the one that ran, as far as that can be known. */
-static uint32_t judge(struct elf *elf, const struct rk_module *wanted, struct build_id *ret_own)
+/* Whether the file is the one that ran, as far as that can be known: module->miss. 0 or -errno. */
+static int judge(struct elf *elf, const struct rk_module *wanted, struct build_id *ret_own,
+                 struct module *module)
 {
     struct build_id asked = build_id_of(wanted);
     int rc = elf_build_id(elf, ret_own);
 
+    if (rc == -ENOMEM || (rc < 0 && rc != -ENODATA && asked.bytes))
+        return rc;
     if (asked.bytes)
-        return rc > 0 && build_id_same(&asked, ret_own) ? RK_MISS_NONE : RK_MISS_CHANGED;
-    return wanted->deleted ? RK_MISS_NO_FILE : RK_MISS_NONE;
+        module->miss = rc > 0 && build_id_same(&asked, ret_own) ? RK_MISS_NONE : RK_MISS_CHANGED;
+    else
+        module->miss = wanted->deleted ? RK_MISS_NO_FILE : RK_MISS_NONE;
+    return 0;
 }
 
 /* The vDSO is the running kernel's, mapped into this process too; the kernel made it, so its header is true. */
@@ -133,14 +136,12 @@ int module_load(int root, const struct rk_module *wanted, struct module *ret)
     struct build_id own = {0};
     int rc = wanted->kind == RK_MODULE_VDSO ? open_vdso(&elf) : elf_open_at(root, wanted->path, &elf, NULL);
 
-    if (rc == 0) {
-        module.miss = judge(elf, wanted, &own);
-        if (module.miss == RK_MISS_NONE) {
-            rc = copy_loads(elf, &module);
-            if (rc == 0)
-                rc = load_functions(root, elf, &own, &module);
-        }
-    }
+    if (rc == 0)
+        rc = judge(elf, wanted, &own, &module);
+    if (rc == 0 && module.miss == RK_MISS_NONE)
+        rc = copy_loads(elf, &module);
+    if (rc == 0 && module.miss == RK_MISS_NONE)
+        rc = load_functions(root, elf, &own, &module);
     if (rc < 0) {
         module_free(&module);
         rc = miss_of(rc, &module.miss);

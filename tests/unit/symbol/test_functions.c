@@ -211,10 +211,18 @@ static int by_start(const void *a, const void *b)
 /* Whether nm has this name for a function that covers the address, or begins there. */
 static bool nm_agrees(const struct line *lines, size_t n, uint64_t address, const char *name)
 {
-    for (size_t i = n; i-- > 0;) {
-        const struct line *l = &lines[i];
-        if (l->start <= address && (l->start == address || address - l->start < l->size) &&
-            strcmp(l->name, name) == 0)
+    size_t from = 0,
+           to = n; /* the first that starts behind the address; what covers it is mostly just before */
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (lines[middle].start <= address)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    while (from-- > 0) {
+        const struct line *l = &lines[from];
+        if ((l->start == address || address - l->start < l->size) && strcmp(l->name, name) == 0)
             return true;
     }
     return false;

@@ -1,0 +1,100 @@
+/*
+ * Tables of names: bytes that begin as an ELF file are one, and its functions are indexed; all else is text, of
+ * /proc/kallsyms and of /proc/PID/maps. Whatever the tables say, an answer covers the address that was asked for,
+ * and its name ends.
+ */
+#include "fuzz.h"
+
+#include "elf/symtab.h"
+#include "image/process.h"
+#include "symbol/functions.h"
+#include "symbol/kallsyms.h"
+
+#include <string.h>
+
+/* Around every entry, where mistakes would be. */
+static void use_index(const struct index *index, const char *names)
+{
+    for (uint32_t i = 0; i < index->n; i++) {
+        const struct index_entry *e = &index->entries[i];
+        const uint64_t asked[] = {e->start - 1, e->start, e->start + e->bytes / 2, e->start + e->bytes - 1,
+                                  e->start + e->bytes};
+        HOLDS(e->bytes > 0 && (i == 0 || index->entries[i - 1].start <= e->start));
+        fuzz_touch_text(names + e->name);
+        for (size_t k = 0; k < 5; k++) {
+            const struct index_entry *found = index_find(index, asked[k]);
+            HOLDS(!found || asked[k] - found->start < found->bytes);
+            HOLDS(found || k != 1);
+        }
+    }
+    index_find(index, 0);
+    index_find(index, UINT64_MAX);
+}
+
+static void use_elf(const uint8_t *data, size_t size)
+{
+    static const uint32_t types[] = {ELF_SECTION_SYMTAB, ELF_SECTION_DYNSYM};
+    struct elf *elf = NULL;
+    if (elf_open_memory(data, size, "input", &elf, NULL) < 0)
+        return;
+    for (int i = 0; i < 2; i++) {
+        struct functions functions;
+        if (functions_load(elf, types[i], &functions) < 0)
+            continue;
+        use_index(&functions.index, functions.names);
+        functions_free(&functions);
+    }
+    elf_close(elf);
+}
+
+static char *copy_text(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+    HOLDS(text);
+    memcpy(text, data, size);
+    text[size] = '\0';
+    return text;
+}
+
+static void use_maps(const uint8_t *data, size_t size)
+{
+    struct rk_image *image = NULL;
+    struct space *space = NULL;
+    char *text = copy_text(data, size);
+    HOLDS(rk_image_open(&image, NULL) == 0);
+    maps_parse(image, text, size, &space);
+    free(text);
+    for (uint32_t i = 0; space && i < space->n; i++) {
+        const struct mapping *m = &space->items[i];
+        HOLDS(m->start < m->end && (i == 0 || space->items[i - 1].end <= m->start));
+        HOLDS(space_find(space, m->start) == m && space_find(space, m->end - 1) == m);
+        HOLDS(m->module < rk_image_modules(image));
+    }
+    space_drop(space);
+    for (uint32_t i = 0; i < rk_image_modules(image); i++) {
+        struct rk_module module = {.size = sizeof module};
+        HOLDS(rk_image_module(image, i, &module) == 0);
+        fuzz_touch_text(module.path);
+        fuzz_touch_text(module.name);
+    }
+    rk_image_close(image);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct kallsyms kallsyms;
+
+    if (size >= 4 && memcmp(data, "\177ELF", 4) == 0) {
+        use_elf(data, size);
+        return 0;
+    }
+    if (kallsyms_parse(copy_text(data, size), size, &kallsyms) == 0) {
+        use_index(&kallsyms.kernel, kallsyms.names);
+        use_index(&kallsyms.modules, kallsyms.names);
+        for (uint32_t i = 0; i < kallsyms.modules.n; i++)
+            fuzz_touch_text(kallsyms_module(kallsyms.names + kallsyms.modules.entries[i].name));
+        kallsyms_free(&kallsyms);
+    }
+    use_maps(data, size);
+    return 0;
+}
