@@ -1,15 +1,81 @@
-/* reckon: the command. */
+/*
+ * reckon: the command. A verb per file; this one only finds it.
+ */
+#include "command.h"
+
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include <reckon/error.h>
+static const struct verb {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+} verbs[] = {
+    {"stat", verb_stat, "run a command and count what it does"},
+    {"record", verb_record, "run a command and sample where its time goes, into perf.data"},
+    {"report", verb_report, "show the hottest functions of a recording"},
+    {"export", verb_export, "write a recording's profile in another tool's format"},
+    {"dump", verb_dump, "show a recording's records, as text or JSON lines"},
+    {"doctor", verb_doctor, "can I measure here, and if not, what is the smallest fix"},
+};
+#define VERB_N (sizeof verbs / sizeof *verbs)
+
+static void print_usage(FILE *to)
+{
+    fputs("usage: reckon VERB [options] …\n\nreckon counts and samples what programs do to the machine.\n\n",
+          to);
+    for (size_t i = 0; i < VERB_N; i++)
+        fprintf(to, "  %-8s %s\n", verbs[i].name, verbs[i].about);
+    fputs("\n  reckon VERB --help   the options of a verb\n  reckon --version     the version\n"
+          "\nStart with:  reckon stat COMMAND     or:  reckon record -g COMMAND && reckon report\n",
+          to);
+}
+
+/* Without stdio: starting a program that only says its version should cost nothing. */
+static int print_version(void)
+{
+    static const char text[] = "reckon " RK_VERSION "\n";
+    return write(STDOUT_FILENO, text, sizeof text - 1) == (ssize_t)(sizeof text - 1) ? 0 : STATUS_FAILED;
+}
+
+/* The verb that most likely was meant: the longest beginning in common, at least two letters. */
+static const char *nearest_verb(const char *word)
+{
+    const char *best = NULL;
+    size_t best_n = 1;
+
+    for (size_t i = 0; i < VERB_N; i++) {
+        size_t n = 0;
+        while (word[n] && word[n] == verbs[i].name[n])
+            n++;
+        if (n > best_n) {
+            best = verbs[i].name;
+            best_n = n;
+        }
+    }
+    return best;
+}
 
 int main(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        puts("reckon " RK_VERSION);
+    const char *word = argc > 1 ? argv[1] : "";
+
+    if (strcmp(word, "--version") == 0)
+        return print_version();
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        print_usage(stdout);
         return 0;
     }
-    fputs("usage: reckon --version\n", stderr);
-    return 2;
+    for (size_t i = 0; i < VERB_N; i++)
+        if (strcmp(word, verbs[i].name) == 0)
+            return verbs[i].run(argc - 2, argv + 2);
+    if (argc < 2) {
+        print_usage(stderr);
+        return STATUS_USAGE;
+    }
+    const char *nearest = nearest_verb(word);
+    fprintf(stderr, "reckon: no verb '%s'%s%s%s\n  help: reckon --help\n", word,
+            nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return STATUS_USAGE;
 }

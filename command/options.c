@@ -1,0 +1,170 @@
+#include "options.h"
+
+#include "command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option help_option = {'h', 'h', "help", NULL, "show this help"};
+
+void options_begin(struct options *o, int argc, char **argv)
+{
+    o->at = argv;
+    o->rest = argv + argc;
+    o->rest_n = 0;
+    o->in = NULL;
+}
+
+int options_wrong(const struct options *o, const char *format, ...)
+{
+    va_list list;
+
+    fprintf(stderr, "reckon %s: ", o->verb);
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fprintf(stderr, "\n  help: reckon %s --help\n", o->verb);
+    return STATUS_USAGE;
+}
+
+static void print_option(const struct option *option)
+{
+    char left[64];
+    int n = 0;
+
+    if (option->letter)
+        n = snprintf(left, sizeof left, "-%c%s", option->letter, option->name ? ", " : "");
+    else
+        n = snprintf(left, sizeof left, "    ");
+    if (option->name)
+        n += snprintf(left + n, sizeof left - (size_t)n, "--%s", option->name);
+    if (option->argument)
+        snprintf(left + n, sizeof left - (size_t)n, " %s", option->argument);
+    printf("  %-26s %s\n", left, option->help);
+}
+
+static int print_help(const struct options *o)
+{
+    printf("usage: reckon %s %s\n\n%s\n\n", o->verb, o->usage, o->about);
+    for (const struct option *option = o->table; option->id; option++)
+        print_option(option);
+    print_option(&help_option);
+    return OPTIONS_HELP;
+}
+
+static const struct option *by_letter(const struct options *o, char letter)
+{
+    for (const struct option *option = o->table; option->id; option++)
+        if (option->letter == letter)
+            return option;
+    return letter == 'h' ? &help_option : NULL;
+}
+
+static const struct option *by_name(const struct options *o, const char *name, size_t n)
+{
+    for (const struct option *option = o->table; option->id; option++)
+        if (option->name && strlen(option->name) == n && memcmp(option->name, name, n) == 0)
+            return option;
+    return n == 4 && memcmp(name, "help", 4) == 0 ? &help_option : NULL;
+}
+
+/* Gives the option its value: `inside` the same word, or the next word. */
+static int take(struct options *o, const struct option *option, const char *inside)
+{
+    if (option == &help_option)
+        return print_help(o);
+    o->value = NULL;
+    if (!option->argument)
+        return option->id;
+    if (inside) {
+        o->value = inside;
+    } else if (o->at < o->rest) {
+        o->value = *o->at++;
+    } else {
+        options_wrong(o, "--%s wants a value: %s", option->name, option->argument);
+        return OPTIONS_BAD;
+    }
+    return option->id;
+}
+
+static int next_letter(struct options *o)
+{
+    const struct option *option = by_letter(o, *o->in);
+
+    if (!option) {
+        options_wrong(o, "no option -%c", *o->in);
+        return OPTIONS_BAD;
+    }
+    o->in++;
+    if (option->argument) {
+        const char *inside = *o->in ? o->in : NULL;
+        o->in = NULL;
+        return take(o, option, inside);
+    }
+    if (!*o->in)
+        o->in = NULL;
+    return take(o, option, NULL);
+}
+
+static int next_name(struct options *o, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    const struct option *option = by_name(o, word, equals ? (size_t)(equals - word) : strlen(word));
+
+    if (!option) {
+        options_wrong(o, "no option --%s", word);
+        return OPTIONS_BAD;
+    }
+    if (equals && !option->argument) {
+        options_wrong(o, "--%s takes no value", option->name);
+        return OPTIONS_BAD;
+    }
+    return take(o, option, equals ? equals + 1 : NULL);
+}
+
+static int end(struct options *o)
+{
+    o->rest_n = (int)(o->rest - o->at);
+    o->rest = o->at;
+    return OPTIONS_END;
+}
+
+int options_next(struct options *o)
+{
+    if (o->in)
+        return next_letter(o);
+    if (o->at == o->rest)
+        return end(o);
+    const char *word = *o->at;
+    if (word[0] != '-' || word[1] == '\0')
+        return end(o);
+    o->at++;
+    if (word[1] != '-') {
+        o->in = word + 1;
+        return next_letter(o);
+    }
+    return word[2] ? next_name(o, word + 2) : end(o);
+}
+
+int options_status(int answer)
+{
+    return answer == OPTIONS_HELP ? 0 : STATUS_USAGE;
+}
+
+int options_number(const struct options *o, const char *what, uint64_t min, uint64_t max, uint64_t *ret)
+{
+    char *end_of;
+
+    errno = 0;
+    unsigned long long value = strtoull(o->value, &end_of, 10);
+    if (errno || end_of == o->value || *end_of || o->value[0] == '-' || value < min || value > max) {
+        options_wrong(o, "%s: '%s' is not a number from %" PRIu64 " to %" PRIu64, what, o->value, min, max);
+        return OPTIONS_BAD;
+    }
+    *ret = value;
+    return 0;
+}

@@ -1,0 +1,42 @@
+/*
+ * Printing for people: numbers with thousands separated, colour on a terminal, errors with their remedy.
+ */
+#ifndef COMMAND_PRINT_H
+#define COMMAND_PRINT_H
+
+#include <reckon/error.h>
+#include <reckon/event.h>
+#include <reckon/sink.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* "1 234 567" with a thin separator that any terminal has: 1,234,567. */
+const char *print_count(uint64_t n, char *buffer, size_t size);
+
+/* "1.2 MB". */
+const char *print_bytes(uint64_t n, char *buffer, size_t size);
+
+/* "4 samples", "1 sample". */
+const char *print_some(uint64_t n, const char *noun, char *buffer, size_t size);
+
+/* Escape sequences, or "" where `stream` is no terminal, NO_COLOR is set or TERM is dumb. */
+struct colours {
+    const char *strong, *good, *fair, *bad, *faint, *plain;
+};
+struct colours print_colours(FILE *stream);
+
+/* "reckon VERB: what" and "  fix: remedy", to stderr. Returns STATUS_FAILED. */
+int print_error(const char *verb, const struct rk_error *e);
+
+/* print_error() for event text: shows it with a caret below the mistake. Returns STATUS_USAGE. */
+int print_event_error(const char *verb, const char *text, const struct rk_error *e);
+
+/* A text from outside, with control characters made visible, so that a name can't drive the terminal. */
+const char *print_safe(const char *text, char *buffer, size_t size);
+
+/* A sink into a stdio stream. */
+struct rk_sink print_sink(FILE *stream);
+
+#endif

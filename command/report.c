@@ -1,0 +1,153 @@
+/*
+ * reckon report: where the time goes. The first line says what the figures stand on: samples kept, lost, skipped.
+ */
+#include "command.h"
+#include "handles.h"
+#include "options.h"
+#include "print.h"
+#include "recording.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAR_WIDTH 20
+
+static const struct option table[] = {
+    {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
+    {'n', 'n', "lines", "N", "show the N hottest functions; default 30, 0: all"},
+    {'C', 0, "csv", NULL, "symbol,module,self,self_percent,total,total_percent of all functions"},
+    {'j', 0, "json", NULL, "print JSON"},
+    {0},
+};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_head(const struct rk_profile_summary *s)
+{
+    struct colours c = print_colours(stdout);
+    char threads[40], event[128];
+
+    printf("%s", c.strong);
+    recording_print_loss(stdout, &s->loss);
+    printf("%s; %s, %s, %.3f s%s\n", c.plain, print_safe(s->event, event, sizeof event),
+           print_some(s->threads, "thread", threads, sizeof threads),
+           s->last_time > s->first_time ? (double)(s->last_time - s->first_time) / 1e9 : 0.0,
+           s->loss.throttled ? ", throttled" : "");
+    if (s->cut)
+        printf("The recording was cut off; this is what it holds.\n");
+}
+
+static void print_functions(const struct rk_profile *profile, const struct rk_profile_summary *s,
+                            size_t lines)
+{
+    struct colours c = print_colours(stdout);
+    size_t n = rk_profile_functions(profile), shown = lines && lines < n ? lines : n;
+    struct rk_function first = {.size = sizeof first};
+
+    if (rk_profile_function(profile, 0, &first) < 0)
+        return;
+    printf("\n%s   self  total  %-*s  function, module%s\n", c.faint, BAR_WIDTH, "", c.plain);
+    for (size_t i = 0; i < shown; i++) {
+        struct rk_function f = {.size = sizeof f};
+        char bar[BAR_WIDTH + 1] = "", symbol[512], module[256];
+        rk_profile_function(profile, i, &f);
+        int width = first.self ? (int)lround((double)BAR_WIDTH * (double)f.self / (double)first.self) : 0;
+        memset(bar, '#', (size_t)width);
+        printf("%6.2f %6.2f  %s%-*s%s  %s%s%s, %s\n", percent(f.self, s->weight), percent(f.total, s->weight),
+               c.good, BAR_WIDTH, bar, c.plain, c.strong, print_safe(f.symbol, symbol, sizeof symbol),
+               c.plain, print_safe(f.module, module, sizeof module));
+    }
+    if (shown < n)
+        printf("%s               … %zu more: reckon report -n 0%s\n", c.faint, n - shown, c.plain);
+}
+
+static void print_unnamed(const struct rk_profile *profile, const struct rk_profile_summary *s)
+{
+    char count[40], module[256];
+
+    if (!s->unnamed)
+        return;
+    printf("\n%s could not be named (%.1f %%):\n", print_some(s->unnamed, "sample", count, sizeof count),
+           percent(s->unnamed, s->samples));
+    for (size_t i = 0; i < rk_profile_unnamed_count(profile) && i < 10; i++) {
+        struct rk_unnamed u = {.size = sizeof u};
+        rk_profile_unnamed(profile, i, &u);
+        printf("  %8s  %s: %s\n", print_count(u.samples, count, sizeof count),
+               print_safe(u.module, module, sizeof module), rk_miss_text(u.miss));
+    }
+}
+
+static int print_text(const struct rk_profile *profile, size_t lines)
+{
+    struct rk_profile_summary s = {.size = sizeof s};
+
+    rk_profile_summary(profile, &s);
+    print_head(&s);
+    if (s.samples == 0)
+        printf("No sample was taken: the command may have been too short, or never on a CPU.\n");
+    print_functions(profile, &s, lines);
+    print_unnamed(profile, &s);
+    return 0;
+}
+
+static int flushed(const char *verb)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "reckon %s: writing failed: %s\n", verb, strerror(errno));
+    return STATUS_FAILED;
+}
+
+int verb_report(int argc, char **argv)
+{
+    struct options o = {
+        .verb = "report",
+        .usage = "[options] [FILE]",
+        .about = "Shows the hottest functions of a recording (reckon's or perf's), by their own time (self)\n"
+                 "and with what they call (total), and what could not be named, with the reason.",
+        .table = table,
+    };
+    const char *path = NULL, *format = NULL;
+    uint64_t lines = 30;
+    int id;
+
+    options_begin(&o, argc, argv);
+    while ((id = options_next(&o)) > 0)
+        switch (id) {
+        case 'i':
+            path = o.value;
+            break;
+        case 'n':
+            if (options_number(&o, "-n", 0, UINT32_MAX, &lines) < 0)
+                return STATUS_USAGE;
+            break;
+        case 'C':
+            format = "csv";
+            break;
+        case 'j':
+            format = "json";
+            break;
+        }
+    if (id < 0)
+        return options_status(id);
+    if (o.rest_n > 1 || (o.rest_n == 1 && path))
+        return options_wrong(&o, "one recording at a time");
+    handle_profile struct rk_profile *profile = recording_profile("report", o.rest_n ? o.rest[0] : path);
+    if (!profile)
+        return STATUS_FAILED;
+    if (format) {
+        struct rk_error e = {.size = sizeof e};
+        struct rk_sink sink = print_sink(stdout);
+        if (rk_profile_export(profile, format, &sink, &e) < 0)
+            return print_error("report", &e);
+    } else {
+        print_text(profile, lines);
+    }
+    return flushed("report");
+}
