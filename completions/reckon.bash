@@ -1,0 +1,60 @@
+# bash completion for reckon. tests/cli/completion.sh compares the options with what --help prints.
+_reckon() {
+    local verbs='stat record report export dump doctor' verb='' i
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W "$verbs --help --version" -- "$cur")
+        return
+    fi
+    verb=${COMP_WORDS[1]}
+
+    local options
+    case $verb in
+    stat) options='-e --event -i --no-inherit -o --output --json -h --help' ;;
+    record) options='-e --event -F --freq -c --count -g --call-graph -i --no-inherit -o --output -q --quiet -h --help' ;;
+    report) options='-i --input -n --lines --csv --json -h --help' ;;
+    export) options='--format -i --input -o --output -h --help' ;;
+    dump) options='-i --input --json -h --help' ;;
+    doctor) options='--json -h --help' ;;
+    *) return ;;
+    esac
+
+    case $verb$prev in
+    stat-e | record-e | *--event)
+        local events='cycles instructions branches branch-misses cache-references cache-misses ref-cycles
+            task-clock cpu-clock page-faults minor-faults major-faults context-switches cpu-migrations'
+        local before=${cur%"${cur##*,}"}
+        mapfile -t COMPREPLY < <(compgen -P "$before" -W "$events" -- "${cur##*,}")
+        return
+        ;;
+    *-o | *--output | *--input | report-i | export-i | dump-i)
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+        return
+        ;;
+    *--format)
+        mapfile -t COMPREPLY < <(compgen -W 'folded csv json' -- "$cur")
+        return
+        ;;
+    *-F | *--freq | *-c | *--count | *-n | *--lines) return ;;
+    esac
+
+    if [[ $cur == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+    elif [[ $verb == stat || $verb == record ]]; then # the command, then its own words
+        for ((i = 2; i < COMP_CWORD; i++)); do
+            case ${COMP_WORDS[i]} in
+            -e | --event | -F | --freq | -c | --count | -o | --output) ((i++)) ;;
+            -*) ;;
+            *)
+                mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+                return
+                ;;
+            esac
+        done
+        mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    fi
+}
+complete -F _reckon reckon

@@ -1,0 +1,22 @@
+#!/bin/bash
+# The completion offers exactly the options that --help prints, and completes verbs, events and formats.
+set -u
+. "$SOURCE/completions/reckon.bash"
+complete_words() { # the words of a line; the last is being completed
+    COMP_WORDS=("$@")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    COMPREPLY=()
+    _reckon
+}
+for verb in stat record report export dump doctor; do
+    complete_words reckon $verb -
+    printf '%s\n' "${COMPREPLY[@]}" | sort >offered
+    "$RECKON" $verb --help | grep -E '^  +-' | sed -E 's/^ +//; s/  .*//' | tr ', ' '\n\n' | grep '^-' | sort >printed
+    diff offered printed || { echo "reckon $verb: completion (<) and --help (>) differ"; exit 1; }
+    complete_words reckon ${verb:0:3}
+    printf '%s\n' "${COMPREPLY[@]}" | grep -qx $verb || { echo "verb $verb is not completed"; exit 1; }
+done
+complete_words reckon stat -e page-faults,cpu-m
+[ "${COMPREPLY[*]}" = page-faults,cpu-migrations ] || { echo "events: ${COMPREPLY[*]}"; exit 1; }
+complete_words reckon export --format f
+[ "${COMPREPLY[*]}" = folded ] || { echo "formats: ${COMPREPLY[*]}"; exit 1; }

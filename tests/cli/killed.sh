@@ -1,0 +1,36 @@
+#!/bin/bash
+# A recording that is killed stays readable up to its last flush, for reckon and for perf; one that is interrupted is whole.
+set -u
+fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
+
+"$RECKON" record -e cpu-clock sh -c 'while :; do :; done' 2>err &
+recorder=$!
+for _ in $(seq 100); do # until the first second's flush is in the file
+    sleep 0.1
+    [ "$("$RECKON" dump perf.data 2>/dev/null | grep -c SAMPLE)" -gt 0 ] && break
+done
+command=$(pgrep -P $recorder)
+kill -9 $recorder
+wait $recorder 2>/dev/null
+kill -9 $command
+n=$("$RECKON" dump --json perf.data 2>dump.err | grep -c '"type":"SAMPLE"')
+[ "$n" -gt 100 ] || fail "only $n samples survived"
+grep -q 'cut off' dump.err || fail "dump does not say that the file was cut off"
+"$RECKON" report perf.data | grep -q 'cut off' || fail "report does not say so"
+if command -v perf >/dev/null && perf --version >/dev/null 2>&1; then
+    m=$(perf script -F tid,time,ip -G -i perf.data 2>/dev/null | grep -c .)
+    [ "$m" = "$n" ] || fail "perf script sees $m samples, reckon $n"
+fi
+
+# Ctrl-C ends the command (a terminal sends it to both); what was recorded is written.
+rm -f perf.data
+setsid bash -c 'exec "$0" record -e cpu-clock sh -c "while :; do :; done"' "$RECKON" 2>err &
+group=$!
+sleep 0.7
+kill -INT -- -$group
+wait $group
+[ $? = 130 ] || fail "status after an interrupt"
+grep -qE '[0-9,]+ samples in perf.data' err || fail "no closing line after an interrupt"
+"$RECKON" report perf.data >out 2>err || fail "report"
+! grep -q 'cut off' out || fail "an interrupted recording is whole"
+exit 0

@@ -1,0 +1,67 @@
+#!/bin/bash
+# reckon stat: counting a command, its exit status, its errors.
+set -u
+fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
+
+# Exit statuses are the command's; its output is left alone.
+"$RECKON" stat -e page-faults sh -c 'echo hello; exit 7' >out 2>err
+[ $? = 7 ] || fail "exit 7 was not passed on"
+[ "$(cat out)" = hello ] || fail "stdout is not the command's"
+grep -qE '^ +[0-9,]+  page-faults' err || fail "no count"
+grep -q 's wall' err || fail "no times"
+"$RECKON" stat -e page-faults sh -c 'kill -TERM $$' 2>err
+[ $? = 143 ] || fail "128 + signal"
+grep -q 'ended by signal 15' err || fail "the signal is not said"
+"$RECKON" stat -e page-faults no-such-command-here 2>err
+[ $? = 127 ] || fail "127 for a command that is not there"
+grep -q 'no-such-command-here' err || fail "its name is not said"
+touch plain
+"$RECKON" stat -e page-faults ./plain 2>err
+[ $? = 126 ] || fail "126 for a file that can't be executed"
+
+# The first word that is no option starts the command; -- is optional.
+"$RECKON" stat -e page-faults -- sh -c 'exit 3' 2>err
+[ $? = 3 ] || fail "--"
+"$RECKON" stat -epage-faults -o stat.txt sh -c 'exit 0' -e x 2>err || fail "options behind the command are its own"
+grep -q page-faults stat.txt || fail "-o FILE"
+[ ! -s err ] || fail "-o FILE still writes to stderr"
+"$RECKON" stat -e page-faults -e task-clock -o - true >out 2>err || fail "-e twice"
+grep -q page-faults out && grep -q task-clock out || fail "-e repeats"
+"$RECKON" stat -e page-faults -o no/such/dir/x true 2>err
+[ $? = 1 ] || fail "an output that can't be written"
+grep -q 'no/such/dir/x' err || fail "its name"
+
+# Children and threads are counted, unless -i: the child touches 2000 pages, the shell few.
+touch='import mmap; m = mmap.mmap(-1, 2000 * mmap.PAGESIZE); [m.__setitem__(i * mmap.PAGESIZE, 1) for i in range(2000)]'
+value() { python3 -c 'import json, sys; print(json.load(sys.stdin)["events"][0]["value"])'; }
+with=$("$RECKON" stat --json -o - -e page-faults sh -c "python3 -c '$touch'; true" | value)
+without=$("$RECKON" stat --json -o - -i -e page-faults sh -c "python3 -c '$touch'; true" | value)
+[ "$with" -ge 2000 ] || fail "children: $with faults, not 2000 and more"
+[ "$without" -lt 1500 ] || fail "-i: $without faults"
+
+# JSON: numbers are numbers; what was not counted is null with its reason.
+"$RECKON" stat --json -o - -e page-faults,task-clock,cycles sh -c 'exit 5' >out 2>err
+[ $? = 5 ] || fail "--json: status"
+python3 - <<'PY' || fail "--json"
+import json
+with open("out") as f:
+    d = json.load(f)
+events = {e["event"]: e for e in d["events"]}
+assert list(events) == ["page-faults", "task-clock", "cycles"], events
+assert isinstance(events["page-faults"]["value"], int) and events["page-faults"]["value"] > 0
+assert events["page-faults"]["running_ns"] > 0
+assert d["exit_status"] == 5 and d["wall_ns"] > 0 and d["peak_rss_bytes"] > 0
+c = events["cycles"]
+assert c["value"] is None and c["reason"] and c["cause"] or c["value"] > 0, c
+PY
+
+# A mistake in an event: status 2, a caret below it, the nearest name.
+"$RECKON" stat -e page-faults,cycels true 2>err
+[ $? = 2 ] || fail "a wrong event: status"
+grep -q cycles err || fail "the nearest name"
+grep -qE '^ {14}\^' err || fail "the caret"
+
+# Counting begins at the first instruction: exec itself, the loader's faults are in it.
+n=$("$RECKON" stat --json -o - -e page-faults:u true | value)
+[ "$n" -ge 10 ] || fail "only $n faults for true"
+exit 0
