@@ -8,7 +8,6 @@
 #include "recording.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +56,7 @@ static void print_functions(const struct rk_profile *profile, const struct rk_pr
         struct rk_function f = {.size = sizeof f};
         char bar[BAR_WIDTH + 1] = "", symbol[512], module[256];
         rk_profile_function(profile, i, &f);
-        int width = first.self ? (int)lround((double)BAR_WIDTH * (double)f.self / (double)first.self) : 0;
+        int width = first.self ? (int)((double)BAR_WIDTH * (double)f.self / (double)first.self + 0.5) : 0;
         memset(bar, '#', (size_t)width);
         printf("%6.2f %6.2f  %s%-*s%s  %s%s%s, %s\n", percent(f.self, s->weight), percent(f.total, s->weight),
                c.good, BAR_WIDTH, bar, c.plain, c.strong, print_safe(f.symbol, symbol, sizeof symbol),

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +43,7 @@ static void print_value(FILE *to, const struct rk_event *event, double scaled)
     else if (event->scale != 1.0 || event->unit[0])
         snprintf(text, sizeof text, "%.2f %s", scaled * event->scale, event->unit);
     else
-        snprintf(text, sizeof text, "%s", print_count((uint64_t)llround(scaled), count, sizeof count));
+        snprintf(text, sizeof text, "%s", print_count((uint64_t)(scaled + 0.5), count, sizeof count));
     fprintf(to, "  %18s", text);
 }
 
@@ -52,11 +51,11 @@ static void print_metric(FILE *to, const struct rk_metric *metric)
 {
     char count[40];
 
-    if (fabs(metric->value) >= 1000)
-        fprintf(to, "  %12s %s", print_count((uint64_t)llround(metric->value), count, sizeof count),
+    if (metric->value >= 1000)
+        fprintf(to, "  %12s %s", print_count((uint64_t)(metric->value + 0.5), count, sizeof count),
                 metric->unit);
     else
-        fprintf(to, "  %12.*f %s", fabs(metric->value) < 0.1 ? 4 : 2, metric->value, metric->unit);
+        fprintf(to, "  %12.*f %s", metric->value < 0.1 ? 4 : 2, metric->value, metric->unit);
 }
 
 /* One event's line. An event that was not counted says so; why follows below the table. */
