@@ -55,7 +55,8 @@ static void print_metric(FILE *to, const struct rk_metric *metric)
         fprintf(to, "  %12s %s", print_count((uint64_t)(metric->value + 0.5), count, sizeof count),
                 metric->unit);
     else
-        fprintf(to, "  %12.*f %s", metric->value < 0.1 ? 4 : 2, metric->value, metric->unit);
+        fprintf(to, "  %12.*f %s", metric->value > 0 && metric->value < 0.1 ? 4 : 2, metric->value,
+                metric->unit);
 }
 
 /* One event's line. An event that was not counted says so; why follows below the table. */
