@@ -24,12 +24,20 @@ fi
 
 # Ctrl-C ends the command (a terminal sends it to both); what was recorded is written.
 rm -f perf.data
-setsid bash -c 'exec "$0" record -e cpu-clock sh -c "while :; do :; done"' "$RECKON" 2>err &
-group=$!
-sleep 0.7
-kill -INT -- -$group
-wait $group
-[ $? = 130 ] || fail "status after an interrupt"
+python3 - "$RECKON" 2>&1 <<'PY' || fail "an interrupt"
+import os, signal, subprocess, sys, time
+with open("err", "wb") as err: # python and not `&`: a shell's background job ignores SIGINT
+    p = subprocess.Popen([sys.argv[1], "record", "-e", "cpu-clock", "sh", "-c", "while :; do :; done"],
+                         stderr=err, start_new_session=True)
+time.sleep(0.7)
+os.killpg(p.pid, signal.SIGINT)
+try:
+    status = p.wait(10)
+finally:
+    if p.poll() is None:
+        os.killpg(p.pid, signal.SIGKILL)
+assert status == 130, status
+PY
 grep -qE '[0-9,]+ samples in perf.data' err || fail "no closing line after an interrupt"
 "$RECKON" report perf.data >out 2>err || fail "report"
 ! grep -q 'cut off' out || fail "an interrupted recording is whole"
