@@ -61,9 +61,8 @@ static void print_metric(FILE *to, const struct rk_metric *metric)
 
 /* One event's line. An event that was not counted says so; why follows below the table. */
 static void print_event(FILE *to, const struct rk_set *set, const struct rk_value *values, size_t n,
-                        uint64_t wall_ns, size_t i, int name_width)
+                        uint64_t wall_ns, size_t i, int name_width, struct colours c)
 {
-    struct colours c = print_colours(to);
     struct rk_event event = {.size = sizeof event};
     struct rk_metric metric = {.size = sizeof metric};
     char name[200];
@@ -180,10 +179,11 @@ static void print_table(FILE *to, const struct rk_set *set, const struct rk_valu
 {
     char rss[32];
     int width = longest_name(set);
+    struct colours c = print_colours(to);
 
     fputc('\n', to);
     for (size_t i = 0; i < n; i++)
-        print_event(to, set, values, n, end->wall_ns, i, width);
+        print_event(to, set, values, n, end->wall_ns, i, width, c);
     fprintf(to, "\n  %.6f s wall   %.6f s user   %.6f s sys   %s peak memory\n", (double)end->wall_ns / 1e9,
             (double)end->user_ns / 1e9, (double)end->system_ns / 1e9,
             print_bytes(end->peak_rss, rss, sizeof rss));
@@ -211,6 +211,8 @@ static int show(const struct stat *stat, struct rk_set *set, const struct rk_exi
         free(values);
         return STATUS_FAILED;
     }
+    static char buffer[1 << 14]; /* one write for the whole table */
+    setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
     if (stat->output && !(to = strcmp(stat->output, "-") == 0 ? stdout : fopen(stat->output, "we"))) {
         fprintf(stderr, "reckon stat: %s: %s\n", stat->output, strerror(errno));
         free(values);
