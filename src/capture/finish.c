@@ -43,37 +43,37 @@ static int write_losses(struct rk_capture *c)
     return r;
 }
 
-/* CPUs that the machine has, whether online or not. */
-static uint32_t cpus_present(struct rk_host *host, uint32_t online)
+/* CPUs: those that the machine has, and those that are online. Where they can't be told, nothing is written. */
+static int write_cpus(struct rk_capture *c)
 {
-    _cleanup_free_ int32_t *cpus = NULL;
+    _cleanup_free_ int32_t *present = NULL;
+    const int32_t *online;
+    size_t present_n, online_n;
     char text[4096];
-    size_t n = 0;
 
-    if (sys_file_text(host->root, "sys/devices/system/cpu/present", text, sizeof text) < 0 ||
-        cpu_list_parse(text, &cpus, &n, NULL) < 0)
-        return online;
-    return (uint32_t)n;
+    int r = rk_host_cpus(c->host, &online, &online_n);
+    if (r < 0)
+        return r == -ENOMEM ? r : 0;
+    r = sys_file_text(c->host->root, "sys/devices/system/cpu/present", text, sizeof text);
+    if (r >= 0)
+        r = cpu_list_parse(text, &present, &present_n, NULL);
+    if (r == -ENOMEM)
+        return r;
+    return perfdata_writer_cpus(c->writer, (uint32_t)(r < 0 ? online_n : present_n), (uint32_t)online_n);
 }
 
 static int write_features(struct rk_capture *c)
 {
     struct perfdata_writer *w = c->writer;
     struct sys_name name;
-    const int32_t *cpus;
-    size_t cpus_n = 0;
     char number[24];
     int r;
 
     sys_name(&name);
-    if (rk_host_cpus(c->host, &cpus, &cpus_n) < 0)
-        cpus_n = 0;
     if ((r = perfdata_writer_text(w, FEATURE_HOSTNAME, name.host)) < 0 ||
         (r = perfdata_writer_text(w, FEATURE_OSRELEASE, name.kernel)) < 0 ||
         (r = perfdata_writer_text(w, FEATURE_VERSION, "reckon " RK_VERSION)) < 0 ||
-        (r = perfdata_writer_text(w, FEATURE_ARCH, name.machine)) < 0 ||
-        (cpus_n &&
-         (r = perfdata_writer_cpus(w, cpus_present(c->host, (uint32_t)cpus_n), (uint32_t)cpus_n)) < 0) ||
+        (r = perfdata_writer_text(w, FEATURE_ARCH, name.machine)) < 0 || (r = write_cpus(c)) < 0 ||
         (c->command_n &&
          (r = perfdata_writer_list(w, FEATURE_CMDLINE, (const char *const *)c->command, c->command_n)) < 0) ||
         (c->last_time && (r = perfdata_writer_times(w, c->first_time, c->last_time)) < 0) ||
@@ -119,8 +119,10 @@ int rk_capture_close(struct rk_capture *capture, struct rk_capture_stats *ret, s
     r = c->error ? c->error : capture_end(c);
     if (r == 0 && (r = write_losses(c)) == 0)
         r = write_features(c);
-    if (r < 0)
+    if (r < 0) {
+        perfdata_writer_flush(c->writer); /* what was appended counts too, unless writing is what failed */
         return close_fail(c, r, e);
+    }
     r = perfdata_writer_finish(c->writer, NULL);
     if (r < 0)
         return close_fail(c, r, e);

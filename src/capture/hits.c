@@ -88,12 +88,16 @@ int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer
         struct rk_module module = {.size = sizeof module};
         struct build_id id;
 
-        if (!hits->modules.items[i] || rk_image_module(hits->image, i, &module) < 0 ||
-            module_build_id(root, &module, &id) < 0)
+        if (!hits->modules.items[i] || rk_image_module(hits->image, i, &module) < 0)
             continue;
+        int r = module_build_id(root, &module, &id);
+        if (r == -ENOMEM)
+            return r;
+        if (r < 0)
+            continue; /* it has none, or its file is gone */
         bool kernel = module.kind == RK_MODULE_KERNEL || module.kind == RK_MODULE_KERNEL_MODULE;
-        int r = perfdata_writer_build_id(writer, -1, kernel ? MODE_KERNEL : MODE_USER, id.id, id.bytes,
-                                         module.kind == RK_MODULE_KERNEL ? "[kernel.kallsyms]" : module.path);
+        r = perfdata_writer_build_id(writer, -1, kernel ? MODE_KERNEL : MODE_USER, id.id, id.bytes,
+                                     module.kind == RK_MODULE_KERNEL ? "[kernel.kallsyms]" : module.path);
         if (r < 0)
             return r;
     }

@@ -146,7 +146,10 @@ int synth_kernel(struct synth *s)
 
     if (start == 0)
         return 0;
-    if (sys_file_load(s->root, "proc/modules", MODULES_LIMIT, &modules, &n) < 0)
+    int r = sys_file_load(s->root, "proc/modules", MODULES_LIMIT, &modules, &n);
+    if (r == -ENOMEM)
+        return r;
+    if (r < 0)
         modules = NULL; /* a kernel without modules */
 
     /* The kernel reaches to the first module above it, or to the top. */
@@ -155,7 +158,7 @@ int synth_kernel(struct synth *s)
             end = address;
     char path[32];
     snprintf(path, sizeof path, "[kernel.kallsyms]%s", symbol);
-    int r = put_kernel_mapping(s, start, end, start, path);
+    r = put_kernel_mapping(s, start, end, start, path);
     for (const char *line = modules; line && *line && r == 0;
          line = strchrnul(line, '\n'), line += *line == '\n')
         if (module_line(line, name, &size, &address))

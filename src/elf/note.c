@@ -56,7 +56,7 @@ int elf_build_id(struct elf *elf, struct build_id *ret)
 {
     int found = -ENODATA, rc;
 
-    for (uint32_t i = 0; i < elf->segment_n && found <= 0; i++)
+    for (uint32_t i = 0; i < elf->segment_n && found <= 0 && found != -ENOMEM; i++)
         if (elf->segments[i].type == ELF_SEGMENT_NOTE) {
             rc = notes_at(elf, elf->segments[i].offset, elf->segments[i].file_bytes, ret);
             found = rc == -ENODATA ? found : rc;
@@ -67,7 +67,7 @@ int elf_build_id(struct elf *elf, struct build_id *ret)
     rc = elf_sections(elf);
     if (rc < 0)
         return found == -ENODATA ? rc : found;
-    for (uint32_t i = 0; i < elf->section_n && found <= 0; i++)
+    for (uint32_t i = 0; i < elf->section_n && found <= 0 && found != -ENOMEM; i++)
         if (elf->sections[i].type == ELF_SECTION_NOTE) {
             rc = notes_at(elf, elf->sections[i].offset, elf->sections[i].bytes, ret);
             found = rc == -ENODATA ? found : rc;

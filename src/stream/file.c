@@ -221,13 +221,14 @@ static int index_begin(struct rk_stream *st)
 
     while (r == 0 && (queued = order_next(&st->order)))
         r = runs_push(&file->index, stream_key(queued, &last), queued->offset);
-    order_release(&st->order);
+    bool sorted = st->order.sorted;
+    uint64_t newest = st->order.newest;
+    order_free(&st->order); /* its memory; the queue is done with */
     if (r == 0) {
         while ((r = read_next(st, &record)) == 1) {
             uint64_t time = stream_key(&record, &file->last);
-            st->order.sorted |= time < st->order.newest;
-            if (time > st->order.newest)
-                st->order.newest = time;
+            sorted |= time < newest;
+            newest = time > newest ? time : newest;
             if (runs_push(&file->index, time, record.offset) < 0)
                 return file_failed(st, -ENOMEM);
         }
@@ -236,6 +237,7 @@ static int index_begin(struct rk_stream *st)
     }
     if (r < 0)
         return file_failed(st, r);
+    st->order.sorted = sorted;
     st->straight = index_straight;
     return 1;
 }

@@ -31,6 +31,7 @@ struct stream_live {
     struct rk_set *set;
     int epoll;
     uint32_t n, ended;
+    struct rk_value *values; /* of a slot's events, for counting what was due */
     struct live_ring rings[];
 };
 
@@ -53,6 +54,7 @@ struct stream_live *live_close(struct stream_live *live)
     unmap_all(live);
     if (live->epoll >= 0)
         sys_close(live->epoll);
+    free(live->values);
     free(live);
     return NULL;
 }
@@ -180,7 +182,9 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
     if (!st)
         return fail_memory(e, RK_STAGE_STREAM);
     struct stream_live *live = st->live = calloc(1, sizeof *live + set->n_rings * sizeof live->rings[0]);
-    if (!live) {
+    if (!live || !(live->values = calloc(set->n_events, sizeof *live->values))) {
+        st->live = NULL;
+        free(live);
         rk_stream_close(st);
         return fail_memory(e, RK_STAGE_STREAM);
     }
@@ -303,20 +307,19 @@ static int live_refill(struct rk_stream *st)
 /* --- Loss --- */
 
 /* How many samples the event's counts call for, slot by slot. 0, or -errno. */
-static int samples_due(struct rk_set *set, uint32_t event, uint64_t period, uint64_t *ret)
+static int samples_due(const struct stream_live *live, uint32_t event, uint64_t period, uint64_t *ret)
 {
+    struct rk_set *set = live->set;
     uint64_t due = 0;
-    struct rk_value *values = calloc(set->n_events, sizeof *values);
-    int r = values ? 0 : -ENOMEM;
 
-    for (uint32_t slot = 0; slot < set->n_slots && r == 0; slot++) {
-        r = rk_set_read(set, slot, values, set->n_events);
-        due += values[event].value / period;
+    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+        int r = rk_set_read(set, slot, live->values, set->n_events);
+        if (r < 0)
+            return r;
+        due += live->values[event].value / period;
     }
-    free(values);
-    if (r == 0)
-        *ret = due;
-    return r;
+    *ret = due;
+    return 0;
 }
 
 void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss *loss)
@@ -334,7 +337,7 @@ void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss *loss)
         return;
     loss->present |= RK_LOSS_LOST;
     /* While samples are on their way the sum would not close. */
-    if (!st->drained || period == 0 || samples_due(set, event, period, &due) < 0)
+    if (!st->drained || period == 0 || samples_due(st->live, event, period, &due) < 0)
         return;
     loss->present |= RK_LOSS_SKIPPED;
     loss->skipped = due > loss->kept + loss->lost ? due - loss->kept - loss->lost : 0;

@@ -59,6 +59,32 @@ static void chains_and_two_events(void)
     CHECK(perf_says("evlist -i data", "page-faults"));
 }
 
+/* All CPUs for a while: there is no command whose end would end it. */
+static void system_wide(void)
+{
+    struct rk_set_options o = {.size = sizeof o, .frequency = 1000, .records = RK_RECORDS_PROFILE};
+    struct rk_capture_options co = {.size = sizeof co, .path = "data"};
+    struct rk_error e = {.size = sizeof e};
+    struct session s = {0};
+    struct rk_capture *c;
+
+    if (geteuid() != 0)
+        return;
+    OK(rk_host_open(NULL, &s.host, &e));
+    OK(rk_events_parse(s.host, "cpu-clock", &s.events, &e));
+    OK(rk_target_cpus(s.host, NULL, &s.target, &e));
+    OK(rk_set_open(s.host, s.events, s.target, &o, &s.set, &e));
+    OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
+    EQUAL(rk_set_enable(s.set), 0);
+    for (uint64_t until = now_ns() + 200000000; now_ns() < until;)
+        EQUAL(rk_capture_step(c, 50), 1);
+    OK(rk_capture_close(c, NULL, &e));
+    session_close(&s);
+    CHECK(same_sights("data", NULL) > 50);
+    CHECK(perf_says("script -i data --show-task-events --show-mmap-events | grep capture_perf",
+                    "capture_perf"));
+}
+
 /* Killed while it writes, again and again: both still read the same samples, and some. */
 static void killed(void)
 {
@@ -87,6 +113,7 @@ static void all(void)
 {
     whole();
     chains_and_two_events();
+    system_wide();
     killed();
     unlink("data");
     unlink("data.old");

