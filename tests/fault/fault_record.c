@@ -3,9 +3,6 @@
 
 #include <errno.h>
 
-/* How many samples were skipped is then not known (asked twice), nor how many CPUs there are. */
-#define ABSORBED 3
-
 /* What a recording that met a fault has left is readable to the last flush. */
 static void check_readable(void)
 {
@@ -75,6 +72,5 @@ end:
 
 int main(int argc, char **argv)
 {
-    return fault_main(
-        &(struct fault_scenario){.name = "record", .absorbed_memory = ABSORBED, .run = scenario}, argc, argv);
+    return fault_main(&(struct fault_scenario){.name = "record", .run = scenario}, argc, argv);
 }
