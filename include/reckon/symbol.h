@@ -5,8 +5,14 @@
  *     rk_symbolizer_resolve(sy, &module, offsets, n, symbols);
  *     printf("%s+%#jx\n", symbols[0].name, (uintmax_t)symbols[0].distance);
  *
- * Names come from ELF symbol tables and, for the kernel, from /proc/kallsyms, which is read only when a
- * kernel address is asked for. Where there is no name, the reason is given.
+ * Names come from the module's .symtab, else from its debug file (/usr/lib/debug/.build-id), else from its
+ * .dynsym; for the kernel from /proc/kallsyms, which is read only when a kernel address is asked for. They are
+ * given as they stand there, without a version (@GLIBC_2.2.5). Where there is no name, the reason is given; a
+ * file whose build-id is not the one that ran is not believed.
+ *
+ * Where functions lie inside one another, the innermost is named. Of several names for one address: one with a
+ * size before one without, a function before a label, global before weak before local, then the one with the
+ * fewest leading underscores, the longest, the first in the order of bytes.
  */
 #ifndef RECKON_SYMBOL_H
 #define RECKON_SYMBOL_H
