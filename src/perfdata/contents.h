@@ -35,7 +35,7 @@ void contents_free(struct contents *contents);
  */
 
 /* An attr of `n` bytes (its own size field may say less) and its ids, whose bytes need not be aligned. */
-int contents_attr(struct contents *contents, const void *attr, size_t n, const void *ids, size_t ids_n);
+int contents_attr(struct contents *contents, const void *bytes, size_t n, const void *ids, size_t ids_n);
 
 /* The bytes of a feature. Those that we don't use are skipped. */
 int contents_feature(struct contents *contents, unsigned bit, const void *bytes, size_t n);

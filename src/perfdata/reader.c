@@ -79,7 +79,8 @@ static int reader_unsound(struct perfdata_reader *r, const char *what)
 
 static int reader_io(struct perfdata_reader *r, int64_t code)
 {
-    return reader_fail(r, read_failed(r, (int)code, &r->why));
+    read_failed(r, (int)code, &r->why);
+    return reader_fail(r, (int)code);
 }
 
 static int reader_compressed(struct perfdata_reader *r)
@@ -209,26 +210,23 @@ int perfdata_reader_next(struct perfdata_reader *r, const struct perf_header **r
 /* Reads up to the first record that next() will return. It stays in the window. */
 static int open_pipe(struct perfdata_reader *r, struct rk_error *e)
 {
-    const struct perf_header *record;
-
     r->contents.info.pipe = true;
     r->begin = r->window.at = PERFDATA_PIPE_HEADER;
     r->window.end = UINT64_MAX;
     for (;;) {
+        const struct perf_header *record = NULL;
         int k = record_read(r, &record);
-        if (k == 0)
-            break;
-        uint64_t skip = r->skip;
-        uint16_t size = 0;
-        if (k == 1) {
-            size = record->size;
-            k = record_take(r, record);
-        }
         if (k < 0)
             return error_give(e, &r->why);
-        if (k == 0) {
-            window_move(&r->window, -(int64_t)size); /* once more, for next() */
-            r->skip = skip;
+        if (!record) /* the end */
+            break;
+        uint16_t size = record->size;
+        k = record_take(r, record);
+        if (k < 0)
+            return error_give(e, &r->why);
+        if (k == 0) { /* once more, for next() */
+            window_move(&r->window, -(int64_t)size);
+            r->skip = 0;
             break;
         }
     }

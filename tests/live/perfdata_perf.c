@@ -224,7 +224,7 @@ static void perf_reads_ours(void)
 
     CHECK(perfdata_writer_text(w, FEATURE_HOSTNAME, "made-up-host") == 0);
     CHECK(perfdata_writer_text(w, FEATURE_OSRELEASE, "6.18.0") == 0);
-    CHECK(perfdata_writer_text(w, FEATURE_VERSION, "reckon " RK_VERSION) == 0);
+    CHECK(perfdata_writer_text(w, FEATURE_VERSION, "made-up 1.2") == 0);
     CHECK(perfdata_writer_text(w, FEATURE_ARCH, "x86_64") == 0);
     CHECK(perfdata_writer_cpus(w, 8, 6) == 0);
     CHECK(perfdata_writer_list(w, FEATURE_CMDLINE, words, 3) == 0);
@@ -242,7 +242,7 @@ static void perf_reads_ours(void)
     same(&ours, &perfs);
 
     static const char *const shown[] = {
-        "made-up-host",      "6.18.0",           "reckon " RK_VERSION,    "x86_64",
+        "made-up-host",      "6.18.0",           "made-up 1.2",           "x86_64",
         "nrcpus online : 6", "nrcpus avail : 8", "reckon record made-up", "name = page-faults"};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
         snprintf(command, sizeof command, "perf report --header-only -I -i %s 2>&1", file("ours.data"));

@@ -524,6 +524,13 @@ static uint64_t random_word(void)
     return random_state;
 }
 
+/* A mask with few bits set. */
+static uint64_t random_few(void)
+{
+    uint64_t a = random_word(), b = random_word(), c = random_word();
+    return a & b & c;
+}
+
 /* A sample as perf_output_sample() writes it, field by field, of any attr. */
 static void kernel_sample(struct words *w, const struct perf_attr *a)
 {
@@ -611,8 +618,8 @@ static struct perf_attr random_attr(void)
         .sample_type = random_word() & LAYOUT_KNOWN,
         .read_format = random_word() % 32,
         .branch_sample_type = random_word() & (BRANCH_HW_INDEX | BRANCH_COUNTERS),
-        .sample_regs_user = random_word() & random_word() & random_word(),
-        .sample_regs_intr = random_word() & random_word() & random_word(),
+        .sample_regs_user = random_few(),
+        .sample_regs_intr = random_few(),
         .flags = random_word() & ATTR_SAMPLE_ID_ALL,
     };
     if (random_word() % 16 == 0)
