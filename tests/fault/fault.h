@@ -10,6 +10,8 @@
  *   - an interruption (EINTR) or a short read or write changed nothing: the same success, the same digest;
  *   - no descriptor, memory, mapping or child was left behind, and nothing hung or crashed.
  *
+ * A scenario that calls the same place very often may say how many of these suffice (`repeats`).
+ *
  * The scenario releases all it made, whatever happened; what it computed goes into *digest.
  *
  *     static int scenario(uint64_t *digest)
@@ -36,6 +38,7 @@ struct fault_scenario {
     unsigned
         absorbed_memory; /* failed allocations that lead to less, said in the result, in place of an error */
     unsigned limit_s;    /* of one run; 0: 20 */
+    unsigned repeats;    /* faults at one place (the same callers, all the way up); 0: every one */
     const char *skip;    /* set by prepare: why this can't be run here */
 };
 

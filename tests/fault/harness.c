@@ -14,9 +14,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,8 @@
 static const char *const kind_names[] = {"none", "memory", "call"};
 
 struct tally {
-    uint64_t clean; /* digest of the run without faults */
+    uint64_t clean;              /* digest of the run without faults */
+    unsigned allocations, calls; /* of the run without faults */
     unsigned runs, failures, absorbed, memory_absorbed;
     bool verbose;
 };
@@ -173,7 +176,11 @@ static bool run(const struct fault_scenario *s, struct tally *t, enum fault_kind
         uint64_t digest, failed;
     } result = {0};
     int fds[2], status = 0;
-    *fault = (struct fault_state){.kind = kind, .nth = nth, .variant = variant};
+    memset(fault, 0, offsetof(struct fault_state, stacks));
+    fault->kind = kind;
+    fault->nth = nth;
+    fault->variant = variant;
+    fault->tracing = nth == 0;
     fflush(NULL);
     if (pipe(fds) < 0)
         exit(1);
@@ -208,16 +215,32 @@ static bool run(const struct fault_scenario *s, struct tally *t, enum fault_kind
     t->failures += fault->wrong[0] != 0;
     t->memory_absorbed += injected && !result.failed && kind == FAULT_MEMORY;
     t->absorbed += injected && !result.failed && !fault->transparent;
-    t->runs += kind == FAULT_NONE || injected;
-    if (kind == FAULT_NONE)
+    t->runs += nth == 0 || injected;
+    if (nth == 0)
         t->clean = result.digest;
     return fault->hit;
 }
 
+/* Whether the nth call's place had its share of faults by those before it. */
+static bool enough(const uint64_t *stacks, uint32_t n, uint32_t nth, unsigned repeats)
+{
+    unsigned same = 0;
+    for (uint32_t i = 1; repeats && nth < n && i < nth; i++)
+        same += stacks[i] == stacks[nth];
+    return repeats && same >= repeats;
+}
+
 static void run_all(const struct fault_scenario *s, struct tally *t, enum fault_kind kind)
 {
+    static uint64_t stacks[FAULT_TRACE];
+    run(s, t, kind, 0, 0); /* no fault: to learn which calls there are */
+    uint32_t calls = fault->calls < FAULT_TRACE - 1 ? fault->calls : FAULT_TRACE - 1;
+    memcpy(stacks, fault->stacks, sizeof stacks);
+    *(kind == FAULT_MEMORY ? &t->allocations : &t->calls) = calls;
     for (uint32_t nth = 1; nth < MAX_FAULTS; nth++) {
         uint32_t variant = 0;
+        if (enough(stacks, calls + 1, nth, s->repeats))
+            continue;
         do
             if (!run(s, t, kind, nth, variant))
                 return;
@@ -265,11 +288,11 @@ static int try_all(struct fault_scenario *s, struct tally *t, int argc, char **a
         t->verbose = true;
         run(s, t, kind, (uint32_t)strtoul(argv[2], NULL, 0), (uint32_t)strtoul(argv[3], NULL, 0));
     } else if (!t->failures) {
-        run(s, t, FAULT_NONE, 0, 0); /* again: the digest must be the same */
         run_all(s, t, FAULT_MEMORY);
         run_all(s, t, FAULT_CALL);
     }
-    printf("%s: %u runs, %u faults absorbed, %u wrong\n", s->name, t->runs, t->absorbed, t->failures);
+    printf("%s: %u allocations, %u calls; %u runs, %u faults absorbed, %u wrong\n", s->name, t->allocations,
+           t->calls, t->runs, t->absorbed, t->failures);
     return t->failures != 0;
 }
 
@@ -277,6 +300,8 @@ int fault_main(struct fault_scenario *s, int argc, char **argv)
 {
     struct tally t = {.verbose = argc > 1 && !strcmp(argv[1], "-v")};
     char folder[] = "/tmp/reckon-fault-XXXXXX";
+    void *frame[1];
+    backtrace(frame, 1); /* loads what it needs now, and not in the middle of a run */
     fault = mmap(NULL, sizeof *fault, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fault == MAP_FAILED || enter_folder(folder) < 0)
         return 1;

@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -31,11 +32,28 @@
 struct fault_state *fault;
 extern const char __executable_start[];
 
+/* Where a call comes from: all of its callers, folded into one number. */
+static uint64_t stack_now(void)
+{
+    void *frames[24];
+    uint64_t sum = 0;
+    int n = backtrace(frames, 24);
+    for (int i = 2; i < n; i++)
+        sum = (sum ^ (uint64_t)(uintptr_t)frames[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
 /* 0: the call goes through; SHORT; or the errno to fail with, already set. */
 static int pick(enum fault_kind kind, const char *name, const int *errors, void *caller)
 {
-    if (!fault || !__atomic_load_n(&fault->armed, __ATOMIC_RELAXED) || fault->kind != kind ||
-        __atomic_add_fetch(&fault->calls, 1, __ATOMIC_RELAXED) != fault->nth)
+    if (!fault || !__atomic_load_n(&fault->armed, __ATOMIC_RELAXED) || fault->kind != kind)
+        return 0;
+    uint32_t call = __atomic_add_fetch(&fault->calls, 1, __ATOMIC_RELAXED);
+    if (fault->tracing && call < FAULT_TRACE) {
+        fault->stacks[call] = stack_now();
+        return 0;
+    }
+    if (call != fault->nth)
         return 0;
     uint32_t n = 0;
     while (errors[n])

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FAULT_TRACE 65536 /* calls whose stacks are noted */
+
 enum fault_kind { FAULT_NONE, FAULT_MEMORY, FAULT_CALL };
 
 /* In memory shared with the children that a scenario forks: a call is numbered once, whoever makes it. */
@@ -24,6 +26,8 @@ struct fault_state {
     char name[32];
     uint64_t caller; /* return address, less where the program was loaded */
     char wrong[600];
+    uint32_t tracing; /* no fault: each call's stack is noted */
+    uint64_t stacks[FAULT_TRACE];
 };
 extern struct fault_state *fault;
 

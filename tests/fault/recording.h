@@ -1,0 +1,49 @@
+/*
+ * tests/fault/recording.h: a small recording to read, made once per scenario.
+ */
+#ifndef FAULT_RECORDING_H
+#define FAULT_RECORDING_H
+
+#include <reckon/reckon.h>
+
+#include <errno.h>
+#include <stdio.h>
+
+/* Records `sh -c …` into perf.data in the working directory: 0 or -errno, said on stdout. */
+static inline int make_recording(void)
+{
+    char *argv[] = {"sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done", NULL};
+    struct rk_error e = {.size = sizeof e};
+    struct rk_host *host = NULL;
+    struct rk_events *events = NULL;
+    struct rk_target *target = NULL;
+    struct rk_set *set = NULL;
+    struct rk_capture *capture = NULL;
+    struct rk_exit x = {.size = sizeof x};
+    struct rk_set_options options = {.size = sizeof options,
+                                     .frequency = 1000,
+                                     .sample = RK_SAMPLE_CALLCHAIN,
+                                     .records = RK_RECORDS_PROFILE};
+    int rc;
+
+    if ((rc = rk_host_open(NULL, &host, &e)) < 0 ||
+        (rc = rk_events_parse(host, "cpu-clock:u", &events, &e)) < 0 ||
+        (rc = rk_target_command(argv, NULL, &target, &e)) < 0 ||
+        (rc = rk_set_open(host, events, target, &options, &set, &e)) < 0 ||
+        (rc = rk_capture_open(host, set, target, NULL, &capture, &e)) < 0 ||
+        (rc = rk_target_start(target, &e)) < 0)
+        printf("%s\n", e.what);
+    while (rc >= 0 && (rc = rk_capture_step(capture, 100)) == 1)
+        ;
+    if (rc == 0 && (rc = rk_capture_close(capture, NULL, &e)) < 0)
+        printf("%s\n", e.what);
+    if (target)
+        rk_target_wait(target, 1000, &x);
+    rk_set_close(set);
+    rk_target_free(target);
+    rk_events_free(events);
+    rk_host_close(host);
+    return rc;
+}
+
+#endif
