@@ -187,6 +187,21 @@ static int summarise(struct finish *f, const struct rk_stream *stream)
     return 0;
 }
 
+/* What a recording knows of the files that ran, so that others now in their place are not believed. */
+static int tell_build_ids(struct finish *f, const struct rk_stream *stream)
+{
+    size_t n = stream ? rk_stream_build_ids(stream) : 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        struct rk_stream_build_id id = {.size = sizeof id};
+        rc = rk_stream_build_id(stream, i, &id);
+        if (rc == 0 && id.bytes)
+            rc = rk_image_feed_build_id(f->builder->image, id.path, id.id, id.bytes);
+    }
+    return rc;
+}
+
 static int finish_run(struct finish *f, const struct rk_stream *stream, struct rk_error *e)
 {
     struct rk_symbolizer_options options = {.size = sizeof options, .root = f->builder->options.root};
@@ -194,9 +209,9 @@ static int finish_run(struct finish *f, const struct rk_stream *stream, struct r
     if (rc < 0)
         return rc;
 
-    if ((rc = finish_name(f)) < 0 || (rc = owners(f)) < 0 || (rc = finish_fold(f)) < 0 ||
-        (rc = finish_total(f)) < 0 || (rc = sort_functions(f)) < 0 || (rc = lay_out(f)) < 0 ||
-        (rc = summarise(f, stream)) < 0) {
+    if ((rc = tell_build_ids(f, stream)) < 0 || (rc = finish_name(f)) < 0 || (rc = owners(f)) < 0 ||
+        (rc = finish_fold(f)) < 0 || (rc = finish_total(f)) < 0 || (rc = sort_functions(f)) < 0 ||
+        (rc = lay_out(f)) < 0 || (rc = summarise(f, stream)) < 0) {
         if (rc == -ENOMEM)
             return fail_memory(e, RK_STAGE_PROFILE);
         return fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "the profile can't be built: %s",
