@@ -48,12 +48,13 @@ static int any_word(const char *text, const char *const words[], size_t n)
 
 static int ask_core_pmu(struct rk_host *host, uint64_t unused)
 {
-    int n = rk_host_pmu_count(host), any = 0;
+    struct host_pmu *const *cores;
+    int n = rk_host_pmu_count(host);
 
     (void)unused;
-    for (int i = 0; i < n && !any; i++)
-        any = host_pmu_core(host, &host->pmus.items[i]);
-    return n < 0 ? n : any;
+    if (n >= 0)
+        n = host_cores(host, &cores);
+    return n < 0 ? n : n > 0;
 }
 
 /* Bits of the effective capabilities. */

@@ -5,13 +5,15 @@
  *     limits   one answer per enum rk_limit (the process's own rlimits are asked anew each time)
  *     facts    one answer per enum rk_fact
  *     cpus     online CPU numbers, ascending
- *     pmus     the names below /sys/bus/event_source/devices, sorted; a PMU's type and whether it is a
- *              core PMU are read when that PMU is asked for: a server has hundreds
+ *     pmus     the names below /sys/bus/event_source/devices, sorted; what a PMU has (host/pmu.h) is read
+ *              when that PMU is asked for: a server has hundreds
+ *     cores    those of them that are core PMUs: more than one on hybrid CPUs
  */
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
 
 #include "base/vector.h"
+#include "host/pmu.h"
 
 #include <errno.h>
 #include <reckon/host.h>
@@ -19,19 +21,6 @@
 
 #define HOST_LIMITS (RK_LIMIT_MEMLOCK + 1)
 #define HOST_FACTS (RK_FACT_KERNEL_SYMBOLS + 1)
-
-/* An answer that may be missing: asked tells that `rc` holds; rc 0: `value` does too. */
-struct host_answer {
-    bool asked;
-    int rc;
-    int64_t value;
-};
-
-struct host_pmu {
-    char *name;
-    struct host_answer type;
-    struct host_answer core; /* 1 or 0 */
-};
 
 struct rk_host {
     int root;
@@ -43,18 +32,11 @@ struct rk_host {
         size_t n;
     } cpus;
     VECTOR(struct host_pmu) pmus;
+    struct host_answer cores_read; /* rc only */
+    VECTOR(struct host_pmu *) cores;
     bool kernel_read;
     char kernel[96];
 };
-
-/* The PMU of that name, or NULL with the reason in *ret_rc (-ENOENT: no such PMU, or no sysfs). */
-struct host_pmu *host_pmu_find(struct rk_host *host, const char *name, int *ret_rc);
-
-/* perf_event_attr.type of the PMU: 0 or -errno. */
-int host_pmu_type(struct rk_host *host, struct host_pmu *pmu, uint32_t *ret);
-
-/* 1 where the PMU counts what a core does, 0, or -errno. */
-int host_pmu_core(struct rk_host *host, struct host_pmu *pmu);
 
 /* An error that says nothing of the machine, and so is not kept as its answer. */
 static inline bool host_transient(int rc)
