@@ -49,13 +49,11 @@ static int may_replace(const char *path, struct rk_error *e)
 
 static char *join(const char *a, const char *b)
 {
-    size_t n = strlen(a), m = strlen(b) + 1;
-    char *text = malloc(n + m);
+    size_t n = strlen(a) + strlen(b) + 1;
+    char *text = malloc(n);
 
-    if (text) {
-        memcpy(text, a, n);
-        memcpy(text + n, b, m);
-    }
+    if (text)
+        snprintf(text, n, "%s%s", a, b);
     return text;
 }
 

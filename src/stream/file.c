@@ -135,7 +135,7 @@ static int index_begin(struct rk_stream *st);
 static int file_refill(struct rk_stream *st)
 {
     struct stream_file *file = st->file;
-    struct rk_record record;
+    struct rk_record record = {0};
     int r = 0;
 
     if (st->drained)
@@ -215,7 +215,7 @@ static int index_begin(struct rk_stream *st)
 {
     struct stream_file *file = st->file;
     const struct rk_record *queued;
-    struct rk_record record;
+    struct rk_record record = {0};
     uint64_t last = 0;
     int r = order_drain(&st->order);
 

@@ -118,7 +118,7 @@ static size_t drain(struct rk_stream *st, uint64_t *ret, size_t room)
 
 static void expect(struct rk_stream *st, const uint64_t *wanted, size_t n)
 {
-    uint64_t got[100];
+    uint64_t got[100] = {0};
     assert_int_equal(drain(st, got, 100), n);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(got[i], wanted[i]);

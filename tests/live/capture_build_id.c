@@ -1,0 +1,106 @@
+/* The recording knows which build ran: a program that is another one by the time of the report names nothing. */
+#include "session.h"
+
+static void copy(const char *from, const char *to)
+{
+    char buffer[65536];
+    int in = open(from, O_RDONLY), out;
+    unlink(to);
+    out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+    CHECK(in >= 0 && out >= 0);
+    for (ssize_t n; (n = read(in, buffer, sizeof buffer)) > 0;)
+        CHECK(write(out, buffer, (size_t)n) == n);
+    close(in);
+    close(out);
+}
+
+/* Samples of "prog" with a name, and without one because it has changed. */
+static void report(uint64_t *ret_named, uint64_t *ret_changed)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_profile_builder *b;
+    struct rk_profile *p;
+    struct rk_stream *st;
+    const struct rk_record *r;
+
+    *ret_named = *ret_changed = 0;
+    OK(rk_stream_file("data", &st, &e));
+    OK(rk_profile_builder_open(NULL, &b, &e));
+    for (; rk_stream_next(st, &r) == 1; rk_stream_release(st))
+        CHECK(rk_profile_feed(b, st, r) >= 0);
+    OK(rk_profile_finish(b, st, &p, &e));
+    for (size_t i = 0; i < rk_profile_functions(p); i++) {
+        struct rk_function f = {.size = sizeof f};
+        rk_profile_function(p, i, &f);
+        if (!strcmp(f.module, "prog"))
+            *(f.miss == RK_MISS_CHANGED ? ret_changed : ret_named) += f.self_samples;
+    }
+    rk_profile_free(p);
+    rk_stream_close(st);
+}
+
+/* The byte in the middle of the build-id's note, turned over, makes it another build. */
+static void change_build_id(const char *path)
+{
+    static char text[8 << 20];
+    int fd = open(path, O_RDWR);
+    CHECK(fd >= 0);
+    ssize_t n = read(fd, text, sizeof text);
+    CHECK(n > 0);
+    char *note = memmem(text, (size_t)n, "\x14\0\0\0\3\0\0\0GNU", 12);
+    if (!note)
+        SKIP("this test was linked without a build-id");
+    note[12] = (char)~note[12];
+    CHECK(pwrite(fd, note + 12, 1, note + 12 - text) == 1);
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_set_options o = {.size = sizeof o, .frequency = 1000, .records = RK_RECORDS_PROFILE};
+    struct rk_capture_options co = {.size = sizeof co, .path = "data"};
+    char *command[] = {"./prog", "busy", NULL};
+    struct rk_capture *c;
+    struct rk_stream *st;
+    uint64_t named, changed;
+    bool stored = false;
+
+    if (argc > 1) {
+        busy_ms(100);
+        return 0;
+    }
+    (void)argv;
+    use_directory();
+    copy("/proc/self/exe", "prog");
+    struct session s = session_open("cpu-clock", command, &o);
+    OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
+    OK(rk_target_start(s.target, &e));
+    while (rk_capture_step(c, 100) == 1)
+        ;
+    OK(rk_capture_close(c, NULL, &e));
+    session_wait(&s, 0);
+    session_close(&s);
+
+    OK(rk_stream_file("data", &st, &e));
+    for (size_t i = 0; i < rk_stream_build_ids(st); i++) {
+        struct rk_stream_build_id id = {.size = sizeof id};
+        EQUAL(rk_stream_build_id(st, i, &id), 0);
+        CHECK(id.bytes >= 1 && id.bytes <= 20);
+        stored |= strstr(id.path, "/prog") != NULL;
+    }
+    struct rk_stream_build_id id = {.size = sizeof id};
+    EQUAL(rk_stream_build_id(st, rk_stream_build_ids(st), &id), -ERANGE);
+    rk_stream_close(st);
+    if (!stored)
+        SKIP("this test was linked without a build-id");
+
+    report(&named, &changed);
+    CHECK(named > 20);
+    EQUAL(changed, 0);
+    change_build_id("prog");
+    report(&named, &changed);
+    EQUAL(named, 0);
+    CHECK(changed > 20);
+    return 0;
+}
