@@ -10,7 +10,8 @@
  *   - an interruption (EINTR) or a short read or write changed nothing: the same success, the same digest;
  *   - no descriptor, memory, mapping or child was left behind, and nothing hung or crashed.
  *
- * A scenario that calls the same place very often may say how many of these suffice (`repeats`).
+ * A scenario that calls the same place very often may say how many of these suffice (`repeats`), and a slow one
+ * that one error each will do (`one_error`).
  *
  * The scenario releases all it made, whatever happened; what it computed goes into *digest.
  *
@@ -36,9 +37,10 @@ struct fault_scenario {
     int (*prepare)(void); /* once, no fault injected, in an empty working directory; may be NULL */
     int (*run)(uint64_t *digest);
     unsigned
-        absorbed_memory; /* failed allocations that lead to less, said in the result, in place of an error */
+        absorbed_memory; /* allocations whose failure means less, and is said in the result, not an error */
     unsigned limit_s;    /* of one run; 0: 20 */
     unsigned repeats;    /* faults at one place (the same callers, all the way up); 0: every one */
+    bool one_error;      /* each fault with one of its errors, in turn; else with each of them */
     const char *skip;    /* set by prepare: why this can't be run here */
 };
 

@@ -32,8 +32,10 @@ end:
 
 int main(int argc, char **argv)
 {
-    return fault_main(
-        &(struct fault_scenario){
-            .name = "doctor", .run = scenario, .absorbed_memory = UINT32_MAX, .repeats = 1},
-        argc, argv);
+    return fault_main(&(struct fault_scenario){.name = "doctor",
+                                               .run = scenario,
+                                               .absorbed_memory = UINT32_MAX,
+                                               .repeats = 1,
+                                               .one_error = true},
+                      argc, argv);
 }

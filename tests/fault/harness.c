@@ -35,7 +35,7 @@ struct tally {
     uint64_t clean;              /* digest of the run without faults */
     unsigned allocations, calls; /* of the run without faults */
     unsigned runs, failures, absorbed, memory_absorbed;
-    bool verbose;
+    bool verbose, single; /* single: one fault was asked for */
 };
 
 uint64_t fault_fold(uint64_t digest, const void *bytes, size_t n)
@@ -180,6 +180,7 @@ static bool run(const struct fault_scenario *s, struct tally *t, enum fault_kind
     fault->kind = kind;
     fault->nth = nth;
     fault->variant = variant;
+    fault->any_variant = s->one_error && !t->single;
     fault->tracing = nth == 0;
     fflush(NULL);
     if (pipe(fds) < 0)
@@ -204,7 +205,7 @@ static bool run(const struct fault_scenario *s, struct tally *t, enum fault_kind
         char how[64] = "";
         if (injected)
             snprintf(how, sizeof how, "%s ", fault->error == -1 ? "short" : strerrorname_np(fault->error));
-        printf("%s: %s %u %u (%s%s): %s\n", s->name, kind_names[kind], nth, variant, how,
+        printf("%s: %s %u %u (%s%s): %s\n", s->name, kind_names[kind], nth, fault->variant, how,
                injected ? fault->name : "no fault",
                fault->wrong[0] ? fault->wrong
                : result.failed ? "error"
@@ -239,12 +240,14 @@ static void run_all(const struct fault_scenario *s, struct tally *t, enum fault_
     *(kind == FAULT_MEMORY ? &t->allocations : &t->calls) = calls;
     for (uint32_t nth = 1; nth < MAX_FAULTS; nth++) {
         uint32_t variant = 0;
+        if (s->repeats && nth > calls)
+            return;
         if (enough(stacks, calls + 1, nth, s->repeats))
             continue;
         do
             if (!run(s, t, kind, nth, variant))
                 return;
-        while (!fault->exhausted && ++variant);
+        while (!s->one_error && !fault->exhausted && ++variant);
         if (t->failures >= 20) {
             printf("%s: enough is wrong; the rest was not tried\n", s->name);
             return;
@@ -285,7 +288,7 @@ static int try_all(struct fault_scenario *s, struct tally *t, int argc, char **a
     run(s, t, FAULT_NONE, 0, 0);
     if (argc > 3) {
         enum fault_kind kind = !strcmp(argv[1], "memory") ? FAULT_MEMORY : FAULT_CALL;
-        t->verbose = true;
+        t->verbose = t->single = true;
         run(s, t, kind, (uint32_t)strtoul(argv[2], NULL, 0), (uint32_t)strtoul(argv[3], NULL, 0));
     } else if (!t->failures) {
         run_all(s, t, FAULT_MEMORY);

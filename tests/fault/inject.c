@@ -60,6 +60,8 @@ static int pick(enum fault_kind kind, const char *name, const int *errors, void 
         n++;
     snprintf(fault->name, sizeof fault->name, "%s", name);
     fault->caller = (uint64_t)(uintptr_t)caller - (uint64_t)(uintptr_t)__executable_start;
+    if (fault->any_variant)
+        fault->variant = fault->nth % n;
     fault->exhausted = fault->variant >= n;
     fault->error = fault->exhausted ? 0 : errors[fault->variant];
     fault->transparent = fault->error == SHORT || fault->error == EINTR;

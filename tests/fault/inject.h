@@ -15,8 +15,9 @@ enum fault_kind { FAULT_NONE, FAULT_MEMORY, FAULT_CALL };
 /* In memory shared with the children that a scenario forks: a call is numbered once, whoever makes it. */
 struct fault_state {
     enum fault_kind kind;
-    uint32_t nth;     /* the call of this kind that fails, from 1 */
-    uint32_t variant; /* … with this one of its errors */
+    uint32_t nth;         /* the call of this kind that fails, from 1 */
+    uint32_t variant;     /* … with this one of its errors */
+    uint32_t any_variant; /* … or by any one of them */
     uint32_t armed;
     uint32_t calls;
     uint32_t hit;         /* the nth call came */
