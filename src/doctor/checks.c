@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define RING_BYTES (512u << 10) /* what rk_set_open() asks for */
-#define PERIOD_NS 1000000
+#define PERIOD_NS 500000
 
 static const struct trial task_clock = {"task-clock", PERF_SOFTWARE, SW_TASK_CLOCK, 0, -1, false, 0, 0};
 static const struct trial page_faults = {"page-faults", PERF_SOFTWARE, SW_PAGE_FAULTS, 0, -1, false, 0, 0};
@@ -54,7 +54,7 @@ static int count(struct rk_host *host, const struct trial *trial, uint64_t *ret,
 {
     _cleanup_close_ int fd = trial_open(host, trial, why);
 
-    return fd < 0 ? fd : trial_count(host, trial, fd, trial_work_user, ret, why);
+    return fd < 0 ? fd : trial_count(host, trial, fd, trial_work_brief, ret, why);
 }
 
 static void check_count(struct rk_host *host, struct doctor_check *check)
@@ -71,8 +71,8 @@ static void check_count(struct rk_host *host, struct doctor_check *check)
             (uintmax_t)ns, (uintmax_t)faults);
         return;
     }
-    say(check, RK_VERDICT_YES, "counted %.1f ms of task-clock and %ju page-faults of this process",
-        (double)ns / 1e6, (uintmax_t)faults);
+    say(check, RK_VERDICT_YES, "counted %.0f µs of task-clock and %ju page-faults of this process",
+        (double)ns / 1e3, (uintmax_t)faults);
 }
 
 static void check_sample(struct rk_host *host, struct doctor_check *check)

@@ -9,7 +9,7 @@
 #include <reckon/record.h>
 #include <time.h>
 
-#define WORK_NS 20000000        /* of CPU time: some twenty samples … */
+#define WORK_NS 10000000        /* of CPU time: some twenty samples … */
 #define WORK_LIMIT_NS 500000000 /* … on a machine so busy that it may take long */
 
 static int refuse(struct rk_host *host, const struct trial *trial, uint32_t stage, int code, uint64_t needed,
@@ -62,21 +62,26 @@ static bool done(uint64_t cpu_end, uint64_t wall_end)
     return now_ns(CLOCK_THREAD_CPUTIME_ID) >= cpu_end || now_ns(CLOCK_MONOTONIC) >= wall_end;
 }
 
-/* Touches fresh memory, for the sake of page faults, and computes. */
+/* Touches fresh memory, for the sake of page faults; malloc's may have been touched before. */
+void trial_work_brief(void)
+{
+    size_t page = sys_page_size(), n = 64 * page;
+    unsigned char *memory = sys_memory_new(n);
+
+    for (size_t i = 0; memory && i < n; i += page)
+        *(volatile unsigned char *)&memory[i] = 1;
+    sys_memory_free(memory, n);
+}
+
 void trial_work_user(void)
 {
     uint64_t cpu_end = now_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
     uint64_t wall_end = now_ns(CLOCK_MONOTONIC) + WORK_LIMIT_NS;
-    size_t page = sys_page_size(), n = 64 * page;
-    unsigned char *memory = sys_memory_new(n); /* malloc's may have been touched before */
 
-    for (size_t i = 0; memory && i < n; i += page)
-        *(volatile unsigned char *)&memory[i] = 1;
     do
         for (volatile unsigned i = 0; i < 20000; i++)
             ;
     while (!done(cpu_end, wall_end));
-    sys_memory_free(memory, n);
 }
 
 /* Asking for a thread's CPU time is a real system call, needs no right and can't fail. */

@@ -23,7 +23,8 @@ struct trial {
 /* Opened and disabled: a descriptor, or -errno and *why. */
 int trial_open(struct rk_host *host, const struct trial *trial, struct rk_error *why);
 
-/* What is done meanwhile: some milliseconds of CPU time, in user space or in the kernel. */
+/* What is done meanwhile: some page faults; some milliseconds of CPU time, in user space or in the kernel. */
+void trial_work_brief(void);
 void trial_work_user(void);
 void trial_work_kernel(void);
 

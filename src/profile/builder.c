@@ -1,12 +1,21 @@
 #include "profile/builder.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "profile/chain.h"
 
 #include <errno.h>
 
-CLEANUP_FUNCTION(builder, struct rk_profile_builder, rk_profile_builder_close)
+static int begin(struct rk_profile_builder *builder, struct rk_error *e)
+{
+    const char *root = builder->options.root;
+
+    builder->cache = calloc(CHAIN_SLOTS, sizeof *builder->cache);
+    builder->root = root ? strdup(root) : NULL;
+    builder->options.root = builder->root;
+    if (!builder->cache || (root && !builder->root))
+        return fail_memory(e, RK_STAGE_PROFILE);
+    return rk_image_open(&builder->image, e);
+}
 
 int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_profile_builder **ret,
                             struct rk_error *e)
@@ -16,24 +25,16 @@ int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_
     if (rc < 0)
         return rc;
 
-    _cleanup_(builder_cleanup) struct rk_profile_builder *builder = calloc(1, sizeof *builder);
+    struct rk_profile_builder *builder = calloc(1, sizeof *builder);
     if (!builder)
         return fail_memory(e, RK_STAGE_PROFILE);
     builder->options = ours;
-    builder->cache = calloc(CHAIN_SLOTS, sizeof *builder->cache);
-    if (!builder->cache)
-        return fail_memory(e, RK_STAGE_PROFILE);
-    if (ours.root) {
-        builder->root = strdup(ours.root);
-        if (!builder->root)
-            return fail_memory(e, RK_STAGE_PROFILE);
-        builder->options.root = builder->root;
-    }
-    rc = rk_image_open(&builder->image, e);
+    rc = begin(builder, e);
     if (rc < 0)
-        return rc;
-    *ret = TAKE_PTR(builder);
-    return 0;
+        rk_profile_builder_close(builder);
+    else
+        *ret = builder;
+    return rc;
 }
 
 struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *builder)

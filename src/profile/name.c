@@ -38,8 +38,9 @@ static int64_t function_add(struct finish *f, const char *symbol, uint32_t miss,
     return function;
 }
 
-/* Names n frames of one module, or of none. */
-static int name_frames(struct finish *f, const struct rk_module *module, const uint32_t *frames, size_t n)
+/* Names n frames of one module; `placed` is false for those that lie in none. */
+static int name_frames(struct finish *f, const struct rk_module *module, bool placed, const uint32_t *frames,
+                       size_t n)
 {
     uint64_t offsets[BATCH] = {0};
     struct rk_symbol symbols[BATCH] = {{0}};
@@ -48,14 +49,13 @@ static int name_frames(struct finish *f, const struct rk_module *module, const u
         offsets[i] = f->builder->frames.items[frames[i]].offset;
         symbols[i].miss = RK_MISS_NO_MODULE;
     }
-    if (module) {
+    if (placed) {
         int rc = rk_symbolizer_resolve(f->symbolizer, module, offsets, n, symbols);
         if (rc < 0)
             return rc;
     }
     for (size_t i = 0; i < n; i++) {
-        int64_t function = function_add(f, symbols[i].name, symbols[i].miss, module ? module->name : UNKNOWN,
-                                        module ? module->path : UNKNOWN);
+        int64_t function = function_add(f, symbols[i].name, symbols[i].miss, module->name, module->path);
         if (function < 0)
             return (int)function;
         f->function_of[frames[i]] = (uint32_t)function;
@@ -98,12 +98,12 @@ int finish_name(struct finish *f)
         return -ENOMEM;
     int rc = by_module(f->builder, &order, &begin);
     for (size_t m = 0; rc >= 0 && m <= modules; m++) {
-        struct rk_module module = {.size = sizeof module};
-        if (begin[m] < begin[m + 1] && m < modules)
+        struct rk_module module = {.size = sizeof module, .name = UNKNOWN, .path = UNKNOWN};
+        if (m < modules && begin[m] < begin[m + 1])
             rc = rk_image_module(f->builder->image, (uint32_t)m, &module);
         for (size_t i = begin[m]; rc >= 0 && i < begin[m + 1]; i += BATCH) {
             size_t n = begin[m + 1] - i < BATCH ? begin[m + 1] - i : BATCH;
-            rc = name_frames(f, m < modules ? &module : NULL, order + i, n);
+            rc = name_frames(f, &module, m < modules, order + i, n);
         }
     }
     return rc < 0 ? rc : 0;

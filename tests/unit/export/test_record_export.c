@@ -144,7 +144,7 @@ static void mappings(void **state)
     body[36] = 0xab;
     body[37] = 0xcd;
     memcpy(body + 56, &(uint32_t[]){PROT_READ | PROT_EXEC, MAP_PRIVATE}, 8);
-    strcpy((char *)body + 64, "/lib/\x1b[31mx");
+    memcpy(body + 64, "/lib/\x1b[31mx", sizeof "/lib/\x1b[31mx");
     show(&r, "json");
     contains("\"pid\":5,\"tid\":6,"); /* whose mapping it is, not who was running */
     lacks("77");
@@ -161,7 +161,7 @@ static void mappings(void **state)
 
     r = record(RK_RECORD_MMAP, RK_MISC_MMAP_DATA, 32 + 8);
     memset(body + 32, 0, 8);
-    strcpy((char *)body + 32, "[heap]");
+    memcpy(body + 32, "[heap]", sizeof "[heap]");
     show(&r, "json");
     contains("\"data\":true");
     lacks("protection");
@@ -183,7 +183,7 @@ static void tasks_names_and_loss(void **state)
 
     r = record(RK_RECORD_COMM, RK_MISC_COMM_EXEC, 16);
     memcpy(body, &(int32_t[]){10, 11}, 8);
-    strcpy((char *)body + 8, "sh\"\n");
+    memcpy(body + 8, "sh\"\n", sizeof "sh\"\n");
     show(&r, "json");
     contains("\"name\":\"sh\\\"\\u000a\",\"exec\":true");
     show(&r, "text");
