@@ -57,12 +57,12 @@ static const char *pmu_name(const struct attempt *a, uint32_t type)
     return NULL;
 }
 
-static bool is_hardware(uint32_t type)
+bool explain_is_hardware(uint32_t type)
 {
     return type == PERF_HARDWARE || type == PERF_HW_CACHE || type == PERF_RAW;
 }
 
-static int no_hardware(const struct attempt *a)
+int explain_no_hardware(const struct attempt *a)
 {
     if (explain_is(a, RK_FACT_VIRTUAL))
         return explain_say(
@@ -78,9 +78,9 @@ static int no_entry(const struct attempt *a)
     uint32_t type = a->asked.type;
     const char *name;
 
-    if (is_hardware(type)) {
+    if (explain_is_hardware(type)) {
         if (!explain_is(a, RK_FACT_CORE_PMU))
-            return no_hardware(a);
+            return explain_no_hardware(a);
         return explain_say(a, RK_CAUSE_UNSUPPORTED, "use another event, such as cycles or instructions",
                            "this processor's PMU does not count it");
     }
@@ -115,8 +115,8 @@ static int no_device(const struct attempt *a)
     if (a->asked.cpu >= 0 && !cpu_online(a))
         return explain_say(a, RK_CAUSE_NO_CPU, "cat /sys/devices/system/cpu/online", "CPU %d is not online",
                            a->asked.cpu);
-    if (is_hardware(a->asked.type) && !explain_is(a, RK_FACT_CORE_PMU))
-        return no_hardware(a);
+    if (explain_is_hardware(a->asked.type) && !explain_is(a, RK_FACT_CORE_PMU))
+        return explain_no_hardware(a);
     return explain_say(a, RK_CAUSE_UNSUPPORTED, NULL,
                        "the PMU is not there for this CPU, or lacks the feature");
 }
@@ -125,8 +125,8 @@ static int unsupported(const struct attempt *a)
 {
     uint32_t flags = a->asked.flags;
 
-    if (is_hardware(a->asked.type) && !explain_is(a, RK_FACT_CORE_PMU))
-        return no_hardware(a);
+    if (explain_is_hardware(a->asked.type) && !explain_is(a, RK_FACT_CORE_PMU))
+        return explain_no_hardware(a);
     if (flags & RK_ATTEMPT_PRECISE)
         return explain_say(a, RK_CAUSE_UNSUPPORTED, "leave the p modifier out",
                            "this PMU can't sample so precisely");

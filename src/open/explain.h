@@ -28,6 +28,10 @@ int explain_say(const struct attempt *a, uint32_t cause, const char *remedy, con
 int64_t explain_limit(const struct attempt *a, uint32_t limit, int64_t otherwise);
 bool explain_is(const struct attempt *a, uint32_t fact);
 
+/* A type whose events land on a core PMU, and what is said where there is none. */
+bool explain_is_hardware(uint32_t type);
+int explain_no_hardware(const struct attempt *a);
+
 /* permission.c */
 int explain_denied(const struct attempt *a);
 bool explain_filtered(const struct attempt *a); /* a seccomp filter is active */

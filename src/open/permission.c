@@ -111,6 +111,9 @@ int explain_denied(const struct attempt *a)
     if ((a->asked.code == -EPERM || a->asked.code == -ENOSYS) && !tracepoint &&
         a->asked.type != PERF_BREAKPOINT && explain_filtered(a))
         return seccomp(a);
+    /* The right would not help: the kernel asks for it before it looks for a PMU, and there is none. */
+    if (explain_is_hardware(a->asked.type) && rk_host_fact(a->host, RK_FACT_CORE_PMU) == 0)
+        return explain_no_hardware(a);
     if (explain_is(a, RK_FACT_CAP_PERFMON)) {
         if (explain_is(a, RK_FACT_CONTAINER))
             return explain_say(

@@ -53,8 +53,12 @@ static const struct expected {
     {"container", OPEN, EPERM, 0, 0, 0, -1, .cause = RK_CAUSE_SECCOMP, .what = "seccomp",
      .remedy = "--cap-add PERFMON"},
     {"container", OPEN, ENOSYS, 0, 0, 0, -1, .cause = RK_CAUSE_SECCOMP, .what = "seccomp"},
-    {"container", OPEN, EACCES, 0, RK_ATTEMPT_KERNEL, 0, -1, .cause = RK_CAUSE_PARANOID,
+    {"container", OPEN, EACCES, 1, RK_ATTEMPT_KERNEL, 0, -1, .cause = RK_CAUSE_PARANOID,
      .remedy = "on the container's host"},
+    /* no right, and nothing to have it for: the level is not blamed */
+    {"container", OPEN, EACCES, 0, RK_ATTEMPT_KERNEL, 0, -1, .cause = RK_CAUSE_NO_PMU,
+     .what = "no hardware PMU"},
+    {"container", OPEN, EACCES, 4, 0, 0, -1, .cause = RK_CAUSE_NO_PMU, .what = "no hardware PMU"},
     {"bare-metal", OPEN, ENOSYS, 0, 0, 0, -1, .cause = RK_CAUSE_KERNEL_OLD, .what = "no perf_event_open",
      .remedy = "CONFIG_PERF_EVENTS"},
     /* what is not there */
