@@ -107,11 +107,19 @@ static inline void read_together(struct rk_set *set, uint32_t slot, const struct
             remember(set, slot, member[m], 0);
 }
 
+/* As read(2) does it: a group has the times of its leader. */
 static inline bool read_in_user_space(struct rk_set *set, const struct set_group *group, struct rk_value *ret)
 {
-    for (uint32_t m = 0; m < group->n; m++) {
-        uint32_t event = set->members[group->first + m];
-        if (!user_read(set->pages[event], &ret[event]))
+    const uint32_t *member = &set->members[group->first];
+    struct rk_value *leader = &ret[member[0]];
+
+    if (!user_read(set->pages[member[0]], leader))
+        return false;
+    for (uint32_t m = 1; m < group->n; m++) {
+        struct rk_value *v = &ret[member[m]];
+        v->enabled = leader->enabled;
+        v->running = leader->running;
+        if (!user_read_count(set->pages[member[m]], &v->value))
             return false;
     }
     return true;

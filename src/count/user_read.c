@@ -23,8 +23,6 @@
 
 #define TRIES 16 /* at an interrupt per try something is wrong: ask the kernel */
 
-#define NEEDED (PAGE_CAP_USER_RDPMC | PAGE_CAP_USER_TIME)
-
 /* Each field is loaded once: the kernel may write between any two instructions. */
 #define ONCE(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
@@ -44,16 +42,18 @@ static inline uint64_t since_update(const struct perf_page *page, uint64_t capab
     return (int64_t)ns < 0 ? 0 : ns;
 }
 
-bool user_read(const struct perf_page *page, struct rk_value *ret)
+/* One look at the page: true and *ret, whose times are filled where `timed`. False: not from here. */
+static inline bool look(const struct perf_page *page, bool timed, struct rk_value *ret)
 {
+    const uint64_t needed = PAGE_CAP_USER_RDPMC | (timed ? PAGE_CAP_USER_TIME : 0);
+
     for (int i = 0; i < TRIES; i++) {
         uint32_t lock = barrier_load_lock(&page->lock);
         uint64_t capabilities = ONCE(page->capabilities);
-        if (__builtin_expect((capabilities & NEEDED) != NEEDED, 0))
+        if (__builtin_expect((capabilities & needed) != needed, 0))
             return false;
 
-        struct rk_value v = {(uint64_t)ONCE(page->offset), ONCE(page->time_enabled),
-                             ONCE(page->time_running)};
+        struct rk_value v = {.value = (uint64_t)ONCE(page->offset)};
         uint32_t index = ONCE(page->index);
         if (index) {
             uint32_t unused = 64u - ONCE(page->pmc_width);
@@ -61,10 +61,11 @@ bool user_read(const struct perf_page *page, struct rk_value *ret)
                 return false;
             v.value += (uint64_t)((int64_t)(pmc_read(index - 1) << unused) >> unused);
         }
-        uint64_t ns = since_update(page, capabilities);
-        v.enabled += ns;
-        if (index)
-            v.running += ns;
+        if (timed) {
+            uint64_t ns = since_update(page, capabilities);
+            v.enabled = ONCE(page->time_enabled) + ns;
+            v.running = ONCE(page->time_running) + (index ? ns : 0);
+        }
 
         __atomic_signal_fence(__ATOMIC_SEQ_CST); /* all of the above before the second look */
         if (__builtin_expect(barrier_load_lock(&page->lock) == lock && !(lock & 1), 1)) {
@@ -73,4 +74,19 @@ bool user_read(const struct perf_page *page, struct rk_value *ret)
         }
     }
     return false;
+}
+
+bool user_read(const struct perf_page *page, struct rk_value *ret)
+{
+    return look(page, true, ret);
+}
+
+bool user_read_count(const struct perf_page *page, uint64_t *ret)
+{
+    struct rk_value v;
+
+    if (!look(page, false, &v))
+        return false;
+    *ret = v.value;
+    return true;
 }

@@ -15,4 +15,7 @@
  */
 bool user_read(const struct perf_page *page, struct rk_value *ret);
 
+/* The count alone: of a group's siblings, whose times are their leader's. */
+bool user_read_count(const struct perf_page *page, uint64_t *ret);
+
 #endif

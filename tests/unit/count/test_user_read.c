@@ -137,6 +137,10 @@ static void test_capabilities(void **state)
     page.capabilities = PAGE_CAP_USER_RDPMC; /* times would be old: as on KVM */
     refuse();
     assert_int_equal(cpu.reads, 0);
+    uint64_t count = 0; /* a sibling needs no clock */
+    assert_true(user_read_count(&page, &count));
+    assert_int_equal(count, 1000);
+    cpu.reads = 0;
     page.capabilities = 1; /* the deprecated bit 0 */
     refuse();
     reset();

@@ -1,0 +1,118 @@
+/* Too few counters: estimates within their bounds, refusals in place of zeros, and reasons. */
+#include "live.h"
+
+#include <math.h>
+#include <unistd.h>
+
+static struct rk_error e = {.size = sizeof e};
+
+static struct rk_set *open_set(struct rk_host *host, const char *text, const struct rk_set_options *options)
+{
+    struct rk_events *events;
+    struct rk_target *target;
+    struct rk_set *set;
+
+    OK(rk_events_parse(host, text, &events, &e));
+    OK(rk_target_self(&target, &e));
+    OK(rk_set_open(host, events, target, options, &set, &e));
+    rk_events_free(events);
+    rk_target_free(target);
+    return set;
+}
+
+/* More events than counters: they take turns, and the estimate is within its bound. */
+static void test_multiplexed(struct rk_host *host)
+{
+    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    char text[512] = "instructions:u";
+    struct rk_value v[32];
+    int shared = 0, within = 0;
+
+    for (int i = 1; i < 24; i++)
+        strcat(text, ",instructions:u");
+    struct rk_set *set = open_set(host, text, &options);
+    CHECK(rk_set_enable(set) == 0);
+    spin(100000000);
+    CHECK(rk_set_disable(set) == 0);
+    CHECK(rk_set_total(set, v, 24) == 0);
+    for (int i = 0; i < 24; i++) {
+        double bound, estimate = rk_value_scale(&v[i], NULL, &bound);
+        if (isnan(estimate)) {
+            OK(rk_set_explain(set, SIZE_MAX, (size_t)i, &e));
+            EQUAL(e.cause, RK_CAUSE_STARVED);
+            continue;
+        }
+        shared += v[i].running < v[i].enabled;
+        within += fabs(estimate - 200000000) <= bound + 200000;
+    }
+    CHECK(shared >= 8);
+    CHECK(within >= 22);
+    rk_set_close(set);
+}
+
+/* A group too large for the PMU is refused, not silently zero. */
+static void test_group_too_large(struct rk_host *host)
+{
+    char text[512] = "{instructions:u";
+    struct rk_events *events;
+    struct rk_target *target;
+    struct rk_set *set = NULL;
+
+    for (int i = 1; i < 24; i++)
+        strcat(text, ",instructions:u");
+    strcat(text, "}");
+    OK(rk_events_parse(host, text, &events, &e));
+    OK(rk_target_self(&target, &e));
+    EQUAL(rk_set_open(host, events, target,
+                      &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_inherit = 1}, &set,
+                      &e),
+          -EINVAL);
+    CHECK(set == NULL && strstr(e.what, "does not fit"));
+    rk_target_free(target);
+    rk_events_free(events);
+}
+
+/* Pinned and starved: not counted, and it says so. */
+static void test_pinned(struct rk_host *host)
+{
+    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    char text[512] = "instructions:uD";
+    struct rk_value v[24];
+    int starved = 0;
+
+    for (int i = 1; i < 24; i++)
+        strcat(text, ",instructions:uD");
+    struct rk_set *set = open_set(host, text, &options);
+    CHECK(rk_set_enable(set) == 0);
+    spin(1000000);
+    CHECK(rk_set_disable(set) == 0);
+    CHECK(rk_set_total(set, v, 24) == 0);
+    for (int i = 0; i < 24; i++) {
+        if (v[i].running) {
+            CHECK(v[i].value >= 2000000);
+            continue;
+        }
+        EQUAL(v[i].value, 0);
+        OK(rk_set_explain(set, SIZE_MAX, (size_t)i, &e));
+        EQUAL(e.cause, RK_CAUSE_STARVED);
+        starved++;
+    }
+    CHECK(starved > 0 && starved < 24);
+    rk_set_close(set);
+}
+
+int main(void)
+{
+    struct rk_host *host;
+    struct rk_set *set;
+
+    OK(rk_host_open(NULL, &host, &e));
+    if (rk_set_self("instructions:u,cycles:u", &set, &e) < 0)
+        SKIP("%s", e.what);
+    rk_set_close(set);
+    test_multiplexed(host);
+    test_group_too_large(host);
+    test_pinned(host);
+    rk_host_close(host);
+    return 0;
+}
