@@ -54,6 +54,8 @@ static __attribute__((noinline, cold)) void remember(struct rk_set *set, uint32_
 {
     set->faults[(size_t)slot * set->n_events + event] = fault;
     set->faulty |= fault != 0;
+    set->plain = false;
+    set->only_read = 0;
 }
 
 static void settle(struct rk_set *set, uint32_t slot, uint32_t event, int fault, struct rk_value *ret)
@@ -93,9 +95,9 @@ static inline void read_together(struct rk_set *set, uint32_t slot, const struct
     const uint32_t *member = &set->members[group->first];
     uint64_t *w = set->words;
     uint32_t n = group->n, stride = group->stride;
-    int got = sys_perf_read(set_fd(set, slot, member[0]), w, 3 + (size_t)n * stride);
+    int got = sys_perf_read(set_fd(set, slot, member[0]), w, group->words);
 
-    if (__builtin_expect(got < (int)(3 + n * stride) * WORD || w[0] != n, 0)) {
+    if (__builtin_expect(got != (int)group->words * WORD || w[0] != n, 0)) {
         read_broken(set, slot, group, got < 0 ? got : got == 0 ? SET_FAULT_EMPTY : -EBADMSG, ret);
         return;
     }
@@ -125,10 +127,14 @@ static inline bool read_in_user_space(struct rk_set *set, const struct set_group
     return true;
 }
 
-static inline void read_slot(struct rk_set *set, uint32_t slot, struct rk_value *ret)
+/* Every case. */
+static void read_any(struct rk_set *set, uint32_t slot, struct rk_value *ret)
 {
     bool user = set->user_read && set->enabled && pmc_thread() == set->thread;
 
+    if (set->notes.n) /* what is absent, maybe */
+        for (uint32_t i = 0; i < set->n_events; i++)
+            ret[i] = (struct rk_value){0};
     for (uint32_t g = 0; g < set->n_groups; g++) {
         const struct set_group *group = &set->groups[g];
         if (user && group->user && read_in_user_space(set, group, ret))
@@ -141,17 +147,65 @@ static inline void read_slot(struct rk_set *set, uint32_t slot, struct rk_value 
     }
 }
 
+/* All is there and nothing has ever failed. False: look closer. */
+static bool read_plain(struct rk_set *set, uint32_t slot, struct rk_value *ret)
+{
+    const int *fd = &set->fds[(size_t)slot * set->n_events];
+    const struct set_group *group = set->groups, *end = group + set->n_groups;
+    uint64_t *w = set->words;
+
+    for (; group < end; fd += group->n, ret += group->n, group++) {
+        if (sys_perf_read_once(*fd, w, group->words) != (int)group->words * WORD)
+            return false;
+        uint64_t enabled = w[1], running = w[2];
+        if (!group->together) {
+            *ret = (struct rk_value){w[0], enabled, running};
+            continue;
+        }
+        if (w[0] != group->n)
+            return false;
+        for (uint32_t m = 0; m < group->n; m++)
+            ret[m] = (struct rk_value){w[3 + m * group->stride], enabled, running};
+    }
+    return true;
+}
+
+static __attribute__((noinline)) void read_slot(struct rk_set *set, uint32_t slot, struct rk_value *ret)
+{
+    if (!set->plain || !read_plain(set, slot, ret))
+        read_any(set, slot, ret);
+}
+
+/* A lone event or a single group, which is what is counted around short regions: these few instructions are what
+ * reading adds to the system call. */
 int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n)
 {
+    uint32_t events = set->n_events, words = set->only_read;
+
     if (set_forked(set))
         return -ESTALE;
-    if (n < set->n_events)
+    if (n < events)
         return -EINVAL;
     if (slot >= set->n_slots)
         return -ERANGE;
-    if (__builtin_expect(set->notes.n != 0, 0))
-        for (uint32_t i = 0; i < set->n_events; i++)
-            ret[i] = (struct rk_value){0}; /* what is absent */
+    const uint64_t *w = set->words;
+    if (__builtin_expect(words == 0, 0) ||
+        __builtin_expect(sys_perf_read_once(set->fds[slot * events], set->words, words) != (int)words * WORD,
+                         0))
+        goto closer;
+    uint64_t enabled = w[1], running = w[2];
+    if (words == 3) {
+        *ret = (struct rk_value){w[0], enabled, running};
+        return 0;
+    }
+    if (__builtin_expect(w[0] != events, 0))
+        goto closer;
+    const uint64_t *value = w + 3, *end = w + words;
+    do
+        *ret++ = (struct rk_value){*value++, enabled, running};
+    while (value < end);
+    return 0;
+closer:
     read_slot(set, (uint32_t)slot, ret);
     return 0;
 }

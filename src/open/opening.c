@@ -263,14 +263,22 @@ static int open_all(struct opening *o)
     }
 }
 
+/* What the hot calls would else have to find out each time. */
 static void finish_groups(struct rk_set *set)
 {
+    set->plain = true;
+    for (uint32_t i = 0; i < set->n_events; i++)
+        set->plain = set->plain && !set->events[i].absent;
     for (uint32_t g = 0; g < set->n_groups; g++) {
         struct set_group *group = &set->groups[g];
         uint64_t format = set->events[set->members[group->first]].attr.read_format;
         group->together = format & FORMAT_GROUP;
         group->stride = (uint8_t)(1 + !!(format & FORMAT_ID) + !!(format & FORMAT_LOST));
+        group->words = group->together ? 3 + group->n * group->stride : 2u + group->stride;
+        set->plain = set->plain && (group->together || group->n == 1);
     }
+    if (set->plain && set->n_groups == 1 && set->groups[0].stride == 1)
+        set->only_read = set->groups[0].words;
 }
 
 static int refuse_senseless(struct opening *o)

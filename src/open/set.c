@@ -147,6 +147,8 @@ static int map_pages(struct rk_set *set, struct rk_error *e)
         }
         group->user = mapped == group->n;
         set->user_read |= group->user;
+        set->plain &= !group->user;
+        set->only_read = set->plain ? set->only_read : 0;
         for (uint32_t m = 0; !group->user && m < group->n; m++) {
             uint32_t event = set->members[group->first + m];
             sys_perf_unmap(set->pages[event], 0);

@@ -6,8 +6,10 @@
 
 #include "base/abi.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 /* perf_event_open(2), always close-on-exec: a descriptor or -errno. Where the kernel knows less of the attr than
  * is set it answers -E2BIG and writes its own size to attr->size. */
@@ -21,6 +23,14 @@ int sys_perf_control_at(int fd, unsigned request, void *argument);
 
 /* read(2) of counters: bytes read (0: pinned and in error) or -errno; EINTR is retried. */
 int sys_perf_read(int fd, uint64_t *words, size_t n_words);
+
+/* The same in the fewest instructions, for the call around which others are counted: EINTR is handed on. */
+static inline int sys_perf_read_once(int fd, uint64_t *words, size_t n_words)
+{
+    ssize_t n = read(fd, words, n_words * sizeof *words);
+
+    return __builtin_expect(n >= 0, 1) ? (int)n : -errno;
+}
 
 /* Maps the metadata page and, behind it, a ring of `ring_bytes` (0: the page alone; else a power of two of
  * pages). 0 and *ret, or -errno. */
