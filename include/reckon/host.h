@@ -42,6 +42,7 @@ enum rk_limit {
     RK_LIMIT_NOFILE,       /* RLIMIT_NOFILE, soft */
     RK_LIMIT_NOFILE_HARD,  /* RLIMIT_NOFILE, hard */
     RK_LIMIT_MEMLOCK,      /* RLIMIT_MEMLOCK, bytes; INT64_MAX: unlimited */
+    RK_LIMIT_LAST_CAP,     /* kernel.cap_last_cap: 38, CAP_PERFMON, is known from Linux 5.8 */
 };
 
 /* 0 and *ret, or -ENOENT where this kernel has no such limit, or -errno. The process's own limits (RLIMIT_…) are
@@ -76,8 +77,20 @@ enum rk_fact {
     RK_FACT_CONTAINER,      /* this looks like a container */
     RK_FACT_TRACEFS,        /* tracepoint formats are mounted and readable */
     RK_FACT_KERNEL_SYMBOLS, /* /proc/kallsyms shows addresses */
+    RK_FACT_USER_NAMESPACE, /* in a user namespace of its own, where capabilities lift no paranoid level */
 };
 RK_API int rk_host_fact(struct rk_host *host, uint32_t fact);
+
+/* Where the kernel's own file systems are. */
+enum rk_mount {
+    RK_MOUNT_TRACEFS, /* tracepoints: "/sys/kernel/tracing", or below debugfs, or wherever it was mounted */
+    RK_MOUNT_CGROUP2, /* the unified hierarchy: "/sys/fs/cgroup" */
+    RK_MOUNT_CGROUP1, /* the perf_event controller of cgroup v1: "/sys/fs/cgroup/perf_event" */
+};
+
+/* 0 and *ret, a path from the root on that begins with '/'; -ENOENT: it is not mounted; -EACCES: it is, in *ret, and
+ * this user can't read it; or -errno. */
+RK_API int rk_host_mount(struct rk_host *host, uint32_t mount, const char **ret);
 
 /* "6.18.44": uname -r, for messages only; nothing is decided by it. "" where /proc is not there. */
 RK_API const char *rk_host_kernel(struct rk_host *host);

@@ -131,10 +131,26 @@ static int ask_container(struct rk_host *host, uint64_t unused)
 
 static int ask_tracefs(struct rk_host *host, uint64_t unused)
 {
-    static const char *const places[] = {"sys/kernel/tracing/events", "sys/kernel/debug/tracing/events"};
+    const char *path;
+    int rc = rk_host_mount(host, RK_MOUNT_TRACEFS, &path);
 
     (void)unused;
-    return any_readable(host, places, N(places));
+    return rc == 0 ? 1 : host_transient(rc) ? rc : 0;
+}
+
+/* The first namespace maps every number to itself: "0 0 4294967295". */
+static int ask_user_namespace(struct rk_host *host, uint64_t unused)
+{
+    unsigned long long inside, outside, length;
+    char text[256];
+    int64_t n = read_prefix(host, "proc/self/uid_map", text, sizeof text);
+
+    (void)unused;
+    if (n < 0) /* a kernel without namespaces has no such file */
+        return n == -ENOENT ? 0 : (int)n;
+    if (sscanf(text, "%llu %llu %llu", &inside, &outside, &length) != 3)
+        return 1; /* nobody is mapped yet */
+    return inside || outside || length != UINT32_MAX;
 }
 
 /* On x86 the first symbols may be of per-CPU data and really at zero; hidden addresses are zero throughout: so
@@ -182,6 +198,7 @@ int rk_host_fact(struct rk_host *host, uint32_t fact)
         [RK_FACT_CONTAINER] = {ask_container, 0},
         [RK_FACT_TRACEFS] = {ask_tracefs, 0},
         [RK_FACT_KERNEL_SYMBOLS] = {ask_kernel_symbols, 0},
+        [RK_FACT_USER_NAMESPACE] = {ask_user_namespace, 0},
     };
 
     if (!host || fact >= HOST_FACTS)

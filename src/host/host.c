@@ -37,6 +37,8 @@ struct rk_host *rk_host_close(struct rk_host *host)
         return NULL;
     host_pmus_free(host);
     free(host->cpus.items);
+    for (size_t i = 0; i < HOST_MOUNTS; i++)
+        free(host->mount_paths[i]);
     if (host->root >= 0)
         sys_close(host->root);
     free(host);
@@ -69,6 +71,7 @@ int rk_host_limit(struct rk_host *host, uint32_t limit, int64_t *ret)
         [RK_LIMIT_NOFILE] = NULL,
         [RK_LIMIT_NOFILE_HARD] = NULL,
         [RK_LIMIT_MEMLOCK] = NULL,
+        [RK_LIMIT_LAST_CAP] = "proc/sys/kernel/cap_last_cap",
     };
 
     if (!host || !ret || limit >= HOST_LIMITS)

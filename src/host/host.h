@@ -5,6 +5,7 @@
  *     limits   one answer per enum rk_limit (the process's own rlimits are asked anew each time)
  *     facts    one answer per enum rk_fact
  *     cpus     online CPU numbers, ascending
+ *     mounts   where tracefs and the cgroups are; /proc/self/mountinfo is read when that is not the usual place
  *     pmus     the names below /sys/bus/event_source/devices, sorted; what a PMU has (host/pmu.h) is read
  *              when that PMU is asked for: a server has hundreds
  *     cores    those of them that are core PMUs: more than one on hybrid CPUs
@@ -19,8 +20,9 @@
 #include <reckon/host.h>
 #include <stdbool.h>
 
-#define HOST_LIMITS (RK_LIMIT_MEMLOCK + 1)
-#define HOST_FACTS (RK_FACT_KERNEL_SYMBOLS + 1)
+#define HOST_LIMITS (RK_LIMIT_LAST_CAP + 1)
+#define HOST_FACTS (RK_FACT_USER_NAMESPACE + 1)
+#define HOST_MOUNTS (RK_MOUNT_CGROUP1 + 1)
 
 struct rk_host {
     int root;
@@ -34,6 +36,8 @@ struct rk_host {
     VECTOR(struct host_pmu) pmus;
     struct host_answer cores_read; /* rc only */
     VECTOR(struct host_pmu *) cores;
+    struct host_answer mounts[HOST_MOUNTS]; /* rc only */
+    char *mount_paths[HOST_MOUNTS];
     bool kernel_read;
     char kernel[96];
 };

@@ -42,7 +42,7 @@ const char *explain_capability(struct rk_host *host)
 {
     int64_t last;
 
-    if (sys_file_number(host->root, "proc/sys/kernel/cap_last_cap", &last) == 0 && last < CAP_PERFMON_NUMBER)
+    if (rk_host_limit(host, RK_LIMIT_LAST_CAP, &last) == 0 && last < CAP_PERFMON_NUMBER)
         return "cap_sys_admin";
     return "cap_perfmon";
 }

@@ -347,17 +347,80 @@ static void kernel_symbols_hidden_or_not(void **state)
     assert_int_equal(rk_host_fact(host, 99), -EINVAL);
 }
 
+static void mounts(void **state)
+{
+    (void)state;
+    const char *path = "untouched";
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_TRACEFS, &path), -ENOENT);
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_CGROUP2, &path), -ENOENT);
+    assert_int_equal(rk_host_mount(host, 99, &path), -EINVAL);
+    assert_string_equal(path, "untouched");
+    fake_file("proc/self/mountinfo",
+              "21 1 0:5 / /proc rw - proc proc rw\n"
+              "nonsense\n"
+              "22 1 0:6 /\n"
+              "23 1 0:7 / /sys/fs/cgroup/cpu rw,nosuid shared:4 - cgroup cgroup rw,cpu,cpuacct\n"
+              "24 1 0:8 / /sys/fs/cgroup/perf_eventful rw - cgroup cgroup rw,perf_eventful\n"
+              "25 1 0:9 / /my\\040groups/perf rw shared:5 master:6 - cgroup cgroup rw,perf_event\n"
+              "26 1 0:10 / /unified rw - cgroup2 cgroup2 rw,nsdelegate\n"
+              "27 1 0:11 / /dbg rw - debugfs debugfs rw\n"
+              "28 1 0:12 / /else\\134where rw - tracefs tracefs rw");
+    fake_file("my groups/perf/tasks", "");
+    fake_file("unified/cgroup.procs", "");
+    fake_file("else\\where/events/sched/enable", "0\n");
+    again();
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_CGROUP1, &path), 0);
+    assert_string_equal(path, "/my groups/perf");
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_CGROUP2, &path), 0);
+    assert_string_equal(path, "/unified");
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_TRACEFS, &path), 0);
+    assert_string_equal(path, "/else\\where");
+    assert_int_equal(rk_host_fact(host, RK_FACT_TRACEFS), 1);
+    fake_file("sys/kernel/debug/tracing/events/sched/enable", "0\n"); /* the usual places come first */
+    again();
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_TRACEFS, &path), 0);
+    assert_string_equal(path, "/sys/kernel/debug/tracing");
+    fake_file("sys/kernel/tracing/events/sched/enable", "0\n");
+    again();
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_TRACEFS, &path), 0);
+    assert_string_equal(path, "/sys/kernel/tracing");
+}
+
+static void user_namespaces(void **state)
+{
+    (void)state;
+    assert_int_equal(rk_host_fact(host, RK_FACT_USER_NAMESPACE), 0);
+    fake_file("proc/self/uid_map", "         0          0 4294967295\n");
+    again();
+    assert_int_equal(rk_host_fact(host, RK_FACT_USER_NAMESPACE), 0);
+    fake_file("proc/self/uid_map", "         0     100000      65536\n");
+    again();
+    assert_int_equal(rk_host_fact(host, RK_FACT_USER_NAMESPACE), 1);
+    fake_file("proc/self/uid_map", "");
+    again();
+    assert_int_equal(rk_host_fact(host, RK_FACT_USER_NAMESPACE), 1);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(opening_says_why_not),      TEST(limits_are_read_once_and_late),
-        TEST(every_limit_has_its_file),  TEST(own_limits_follow_the_process),
-        TEST(the_kernel_has_a_name),     TEST(cpus_from_sysfs_or_proc),
-        TEST(pmus_are_sorted_and_lazy),  TEST(core_pmus_of_every_kind),
-        TEST(no_core_pmu_in_a_plain_vm), TEST(capabilities_by_bit),
-        TEST(virtual_machines),          TEST(containers),
-        TEST(tracefs_in_both_places),    TEST(kernel_symbols_hidden_or_not),
+        TEST(opening_says_why_not),
+        TEST(limits_are_read_once_and_late),
+        TEST(every_limit_has_its_file),
+        TEST(own_limits_follow_the_process),
+        TEST(the_kernel_has_a_name),
+        TEST(cpus_from_sysfs_or_proc),
+        TEST(pmus_are_sorted_and_lazy),
+        TEST(core_pmus_of_every_kind),
+        TEST(no_core_pmu_in_a_plain_vm),
+        TEST(capabilities_by_bit),
+        TEST(virtual_machines),
+        TEST(containers),
+        TEST(tracefs_in_both_places),
+        TEST(kernel_symbols_hidden_or_not),
+        TEST(mounts),
+        TEST(user_namespaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
