@@ -1,0 +1,141 @@
+/*
+ * A recording into a profile: millions of samples a second on one core, chains of 30 frames. "repeated": five
+ * thousand stacks come again and again, as in a program that runs for long; "distinct": no stack comes twice,
+ * the worst there is. Reading the same records without a profile is the measure.
+ */
+#include "base/table.h"
+#include "perfdata/writer.h"
+#include "record/encode.h"
+
+#include <reckon/reckon.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAMPLES 1000000u
+#define FRAMES 30
+#define PID 4242
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Where this program's code lies in its file, as a mapping at 0x400000. */
+static void write_mapping(struct perfdata_writer *w, const struct layout *layout)
+{
+    static uint64_t buffer[512];
+    char path[256] = "";
+    if (readlink("/proc/self/exe", path, sizeof path - 1) < 0)
+        abort();
+    struct rk_record from = {.misc = 2, .pid = PID, .tid = PID, .time = 1, .id = 1};
+    struct rk_mapping mapping = {.pid = PID, .tid = PID, .start = 0x400000, .length = 1 << 20, .path = path};
+    int n = encode_mapping(layout, &from, &mapping, buffer, sizeof buffer);
+    if (n < 0 || perfdata_writer_append(w, buffer, (size_t)n) < 0)
+        abort();
+}
+
+/* Stacks share their outer frames, as calls do: of eight neighbours all but the innermost. */
+static void make_chain(uint64_t which, uint64_t *chain)
+{
+    chain[0] = RK_CHAIN_USER;
+    for (uint64_t i = 0; i < FRAMES; i++)
+        chain[1 + i] = 0x400000 + hash_mix((3 * i < 64 ? which >> 3 * i : 0) * 64 + i) % (1 << 20);
+}
+
+static void write_recording(int fd, uint64_t stacks)
+{
+    static uint64_t buffer[512], chain[FRAMES + 1];
+    struct perf_attr attr = {.type = PERF_SOFTWARE,
+                             .sample_period = 1000,
+                             .sample_type = RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID |
+                                            RK_SAMPLE_TIME | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD |
+                                            RK_SAMPLE_CALLCHAIN,
+                             .flags = ATTR_SAMPLE_ID_ALL};
+    struct perfdata_writer_event event = {&attr, (uint64_t[]){1}, 1, "cpu-clock"};
+    struct perfdata_writer *w;
+    struct layout layout;
+    if (ftruncate(fd, 0) || layout_init(&layout, &attr) || perfdata_writer_open(fd, &event, 1, &w, NULL))
+        abort();
+    write_mapping(w, &layout);
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        make_chain(hash_mix(i) % stacks, chain);
+        struct rk_sample s = {.size = sizeof s,
+                              .present = attr.sample_type,
+                              .ip = chain[1],
+                              .time = 2 + i,
+                              .id = 1,
+                              .period = 1000,
+                              .pid = PID,
+                              .tid = PID,
+                              .chain = chain,
+                              .chain_n = FRAMES + 1};
+        int n = encode_sample(&layout, 2, &s, buffer, sizeof buffer);
+        if (n < 0 || perfdata_writer_append(w, buffer, (size_t)n) < 0)
+            abort();
+    }
+    perfdata_writer_finish(w, NULL);
+    perfdata_writer_close(w);
+}
+
+static long peak_mib(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss >> 10;
+}
+
+static void measure(const char *path, const char *what)
+{
+    struct rk_profile_builder *builder;
+    struct rk_profile *profile;
+    struct rk_stream *stream;
+    const struct rk_record *record;
+
+    double begin = now();
+    if (rk_stream_file(path, &stream, NULL) < 0)
+        abort();
+    while (rk_stream_next(stream, &record) == 1)
+        rk_stream_release(stream);
+    rk_stream_close(stream);
+    double read = now() - begin;
+
+    long before = peak_mib();
+    begin = now();
+    if (rk_stream_file(path, &stream, NULL) < 0 || rk_profile_builder_open(NULL, &builder, NULL) < 0)
+        abort();
+    while (rk_stream_next(stream, &record) == 1) {
+        rk_profile_feed(builder, stream, record);
+        rk_stream_release(stream);
+    }
+    double fed = now() - begin;
+    begin = now();
+    if (rk_profile_finish(builder, stream, &profile, NULL) < 0)
+        abort();
+    double finished = now() - begin;
+    printf("  %-9s %6.2f M samples/s read, %6.2f M/s fed, finished in %5.0f ms; %zu stacks, +%ld MiB\n", what,
+           SAMPLES / read / 1e6, SAMPLES / fed / 1e6, finished * 1e3, rk_profile_stacks(profile),
+           peak_mib() - before);
+    rk_profile_free(profile);
+    rk_stream_close(stream);
+}
+
+int main(void)
+{
+    char path[32];
+    int fd = memfd_create("bench", MFD_CLOEXEC);
+    if (fd < 0)
+        return 1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    write_recording(fd, 5000);
+    measure(path, "repeated");
+    write_recording(fd, 1 << 28);
+    measure(path, "distinct");
+    return 0;
+}
