@@ -3,8 +3,8 @@
  *
  * Opening is tried from the beginning, and begun anew whenever the shape changes: an event turns out absent
  * (another may have to lead its group), a weak group is split, or groups can't be read together. Each restart
- * takes something away for good, so that there are at most a few per event; nearly always there is none, since
- * the first slot already tells.
+ * takes something away for good, so that there are at most a few per event; nearly always the first slot already
+ * tells, and its groups that the change does not touch stay open.
  *
  * A thread that ends while its process is being opened is no error: its slot is left out.
  */
@@ -31,13 +31,17 @@ struct opening {
     struct rk_error *e; /* never NULL */
 };
 
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        sys_close(*fd);
+    *fd = -1;
+}
+
 void opening_undo(struct rk_set *set)
 {
     for (size_t i = 0; i < (size_t)set->n_slots * set->n_events; i++)
-        if (set->fds[i] >= 0) {
-            sys_close(set->fds[i]);
-            set->fds[i] = -1;
-        }
+        close_one(&set->fds[i]);
     set->n_slots = 0;
 }
 
@@ -150,6 +154,8 @@ static int open_event(struct opening *o, uint32_t slot, const struct set_group *
         int fd = sys_perf_open(&attr, where->pid, where->cpu, leader_fd, 0);
         if (fd >= 0) {
             set->fds[(size_t)slot * set->n_events + event] = fd;
+            at->opened_attr = at->attr;
+            at->opened_leader = at->leader;
             o->policy.lost_taken |= (attr.read_format & FORMAT_LOST) != 0;
             return 0;
         }
@@ -183,7 +189,7 @@ static int open_slot(struct opening *o, uint32_t slot)
         int leader_fd = -1;
         for (uint32_t m = 0; m < group->n; m++) {
             uint32_t event = set->members[group->first + m];
-            int rc = open_event(o, slot, group, event, leader_fd);
+            int rc = set_fd(set, slot, event) < 0 ? open_event(o, slot, group, event, leader_fd) : 0;
             if (rc != 0)
                 return rc;
             if (m == 0)
@@ -198,10 +204,7 @@ static void close_slot(struct rk_set *set, uint32_t slot)
     int *row = &set->fds[(size_t)slot * set->n_events];
 
     for (uint32_t i = 0; i < set->n_events; i++)
-        if (row[i] >= 0) {
-            sys_close(row[i]);
-            row[i] = -1;
-        }
+        close_one(&row[i]);
 }
 
 static int open_slots(struct opening *o)
@@ -242,6 +245,27 @@ static bool groups_are_whole(const struct opening *o)
     return true;
 }
 
+static bool is_open_as_wanted(const struct rk_set *set, uint32_t event)
+{
+    const struct set_event *at = &set->events[event];
+
+    return set_fd(set, 0, event) >= 0 && at->opened_leader == at->leader &&
+           memcmp(&at->opened_attr, &at->attr, sizeof at->attr) == 0;
+}
+
+/* Of the first slot, after a restart: closes the groups that are not open just as they are wanted now. */
+static void close_changed(struct rk_set *set)
+{
+    for (uint32_t g = 0; g < set->n_groups; g++) {
+        const uint32_t *members = &set->members[set->groups[g].first];
+        bool same = true;
+        for (uint32_t m = 0; m < set->groups[g].n; m++)
+            same = same && is_open_as_wanted(set, members[m]);
+        for (uint32_t m = 0; m < set->groups[g].n && !same; m++)
+            close_one(&set->fds[members[m]]);
+    }
+}
+
 static int open_all(struct opening *o)
 {
     struct rk_set *set = o->set;
@@ -251,6 +275,7 @@ static int open_all(struct opening *o)
         if (!set->n_groups)
             return error_give(o->e, &o->first);
         build_attrs(o);
+        close_changed(set);
         int rc = open_slots(o);
         if (rc < 0)
             return rc;
@@ -259,7 +284,9 @@ static int open_all(struct opening *o)
                 return 0;
             o->policy.no_together = true;
         }
-        opening_undo(set);
+        if (set->n_slots > 1)
+            opening_undo(set);
+        set->n_slots = 0;
     }
 }
 

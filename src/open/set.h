@@ -28,13 +28,15 @@
 #include <unistd.h>
 
 struct set_event {
-    struct rk_event event; /* as opened; its strings are in set->texts */
-    struct perf_attr attr; /* as opened; .size is the kernel's where it knew less */
-    uint32_t leader;       /* index of its group's leader; its own where it leads or stands alone */
-    bool absent;           /* left out: set->notes says why */
-    int32_t code;          /* … and this is the -errno */
-    bool split;            /* its weak group did not fit: opened singly */
-    bool no_user_access;   /* arm64: the PMU refuses user-space reads of it */
+    struct rk_event event;        /* as opened; its strings are in set->texts */
+    struct perf_attr attr;        /* as opened; .size is the kernel's where it knew less */
+    uint32_t leader;              /* index of its group's leader; its own where it leads or stands alone */
+    struct perf_attr opened_attr; /* these two as the descriptors of the first slot have them */
+    uint32_t opened_leader;
+    bool absent;         /* left out: set->notes says why */
+    int32_t code;        /* … and this is the -errno */
+    bool split;          /* its weak group did not fit: opened singly */
+    bool no_user_access; /* arm64: the PMU refuses user-space reads of it */
 };
 
 struct set_slot {

@@ -338,6 +338,29 @@ static int before_4_13(const struct perf_attr *attr, int32_t pid, int32_t cpu, i
     return (attr->flags & ATTR_INHERIT) && (attr->read_format & FORMAT_GROUP) ? -EINVAL : 0;
 }
 
+/* Events that turn out absent don't make the others be opened again, unless their group changes. */
+static void test_keep_opens_once(void **state)
+{
+    struct rk_set_options options = {.size = sizeof options, .keep = 1};
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = no_hardware;
+    assert_int_equal(scene_open(&s, ROOT,
+                                "page-faults,cycles,{task-clock,minor-faults},{branches,branch-misses},"
+                                "{major-faults,instructions,cpu-clock}",
+                                self(), &options),
+                     0);
+    assert_int_equal(kernel.refused, 4);
+    assert_int_equal(kernel.n, 6); /* five, and the leader of the last group twice: the group was half open */
+    assert_int_equal(kernel.opened[5].group_fd, FIRST_FD + 4);
+    static const int wanted[] = {0, 1, 2, 4, 5};
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(set_fd(s.set, 0, s.set->members[i]), FIRST_FD + wanted[i]);
+    scene_close(&s);
+}
+
 /* What an older kernel lacks and nobody asked for is left out without a word. */
 static void test_old_kernel(void **state)
 {
@@ -617,25 +640,16 @@ static void test_bad_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_group),
-        cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_cpus),
-        cmocka_unit_test(test_sampling),
-        cmocka_unit_test(test_sampling_alone),
-        cmocka_unit_test(test_user_only),
-        cmocka_unit_test(test_never_zero),
-        cmocka_unit_test(test_keep),
-        cmocka_unit_test(test_old_kernel),
-        cmocka_unit_test(test_group_too_large),
-        cmocka_unit_test(test_precise),
-        cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_thread_ends),
-        cmocka_unit_test(test_thread_born),
-        cmocka_unit_test(test_too_old),
-        cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_group),       cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_command),     cmocka_unit_test(test_cpus),
+        cmocka_unit_test(test_sampling),    cmocka_unit_test(test_sampling_alone),
+        cmocka_unit_test(test_user_only),   cmocka_unit_test(test_never_zero),
+        cmocka_unit_test(test_keep),        cmocka_unit_test(test_keep_opens_once),
+        cmocka_unit_test(test_old_kernel),  cmocka_unit_test(test_group_too_large),
+        cmocka_unit_test(test_precise),     cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_thread_ends), cmocka_unit_test(test_thread_born),
+        cmocka_unit_test(test_too_old),     cmocka_unit_test(test_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
