@@ -26,7 +26,7 @@ int rk_events_get(const struct rk_events *events, size_t index, struct rk_event 
         return -EINVAL;
     if (index >= events->list.n)
         return -ERANGE;
-    return result_give(ret, &events->list.items[index], sizeof events->list.items[index]);
+    return result_give(ret, &events->list.items[index].event, sizeof(struct rk_event));
 }
 
 const char *rk_events_print(const struct rk_events *events)

@@ -1,8 +1,8 @@
 /*
  * Events from inside: what parsing made.
  *
- * `list` holds the public structs as they are; their strings are in `arena` or in the tables of names.c.
- * `canonical` is made with the rest, so that printing can't fail.
+ * `list` holds the public structs, each with what is needed to print it; their strings are in `arena` or in the
+ * tables of names.c. `canonical` is made with the rest, so that printing can't fail.
  */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
@@ -16,8 +16,17 @@
 
 #define EVENTS_MAX 4096 /* in one text */
 
+struct event_item {
+    struct rk_event event;
+    const char *body;  /* canonical, without modifiers; NULL: a generic or a raw event, by type and config */
+    bool terms;        /* `body` is "pmu/…" and wants its '/' */
+    bool named;        /* event.name was given with name= */
+    bool spread;       /* one of several that one text became, each on its own PMU: event.pmu */
+    const char *shown; /* … and is called so, without modifiers; NULL: as written */
+};
+
 struct rk_events {
-    VECTOR(struct rk_event) list; /* by `group`, which ascends */
+    VECTOR(struct event_item) list; /* by event.group, which ascends */
     struct arena arena;
     char *canonical;
 };

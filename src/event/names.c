@@ -14,6 +14,7 @@
 
 #include "base/abi.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define N(array) (sizeof(array) / sizeof *(array))
@@ -243,6 +244,29 @@ const char *name_of(uint32_t type, uint64_t config)
     if (type == PERF_HW_CACHE && cache < 7 && operation < 3 && result < 2)
         return caches[cache][operation][result];
     return NULL;
+}
+
+const char *name_of_abi(uint32_t type, uint64_t config, char to[static NAME_MAX_FOLDED])
+{
+    static const char *const cache_names[] = {"L1D", "L1I", "LL", "DTLB", "ITLB", "BPU", "NODE"};
+    static const char *const operations[] = {"READ", "WRITE", "PREFETCH"};
+    const char *name = name_of(type, config);
+
+    if (!name || type == PERF_SOFTWARE)
+        return "";
+    if (type == PERF_HW_CACHE) {
+        snprintf(to, NAME_MAX_FOLDED, "PERF_COUNT_HW_CACHE_%s_%s_%s", cache_names[config & 0xff],
+                 operations[config >> 8 & 0xff], config >> 16 ? "MISS" : "ACCESS");
+        return to;
+    }
+    name = config == HW_CYCLES       ? "cpu-cycles"
+           : config == HW_BRANCHES   ? "branch-instructions"
+           : config == HW_REF_CYCLES ? "ref-cpu-cycles"
+                                     : name;
+    snprintf(to, NAME_MAX_FOLDED, "PERF_COUNT_HW_%s", name);
+    for (char *at = to; *at; at++)
+        *at = *at == '-' ? '_' : *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
+    return to;
 }
 
 const char *name_unit(uint32_t type, uint64_t config)

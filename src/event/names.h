@@ -22,6 +22,13 @@ bool name_find(const char *folded, uint32_t *ret_type, uint64_t *ret_config);
 /* The canonical name of a built-in event, or NULL. */
 const char *name_of(uint32_t type, uint64_t config);
 
+/* The ABI's own name, PERF_COUNT_HW_…, of a generic hardware or cache event: `to`. No sysfs has an alias of that
+ * name. "" for what is none. */
+const char *name_of_abi(uint32_t type, uint64_t config, char to[static NAME_MAX_FOLDED]);
+
+/* r1a8, r0x1a8: 1 and the number, 0 it is none, -ERANGE more than 64 bits. */
+int raw_parse(const char *text, size_t n, uint64_t *ret);
+
 /* "ns" for the clocks, else "". */
 const char *name_unit(uint32_t type, uint64_t config);
 

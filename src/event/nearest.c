@@ -50,6 +50,11 @@ void nearest_start(struct nearest *nearest, const char *text, size_t n)
 
 void nearest_offer(struct nearest *nearest, const char *name)
 {
+    nearest_offer_of(nearest, name, NULL);
+}
+
+void nearest_offer_of(struct nearest *nearest, const char *name, const char *of)
+{
     char folded[NAME_MAX_FOLDED];
     size_t n = strlen(name), allowed = nearest->length / 3, at = nearest->n;
     unsigned far;
@@ -66,6 +71,9 @@ void nearest_offer(struct nearest *nearest, const char *name)
         if (far > allowed)
             return;
     }
+    for (size_t i = 0; i < nearest->n; i++)
+        if (strcmp(nearest->best[i].name, name) == 0)
+            return;
     while (at > 0 && nearest->best[at - 1].distance > far)
         at--;
     if (at >= 3)
@@ -74,20 +82,33 @@ void nearest_offer(struct nearest *nearest, const char *name)
         nearest->n++;
     memmove(&nearest->best[at + 1], &nearest->best[at], (nearest->n - 1 - at) * sizeof *nearest->best);
     nearest->best[at].name = name;
+    nearest->best[at].of = of;
     nearest->best[at].distance = far;
+}
+
+/* "cycles", or "msr/tsc/". */
+static const char *proposal(const struct nearest *nearest, size_t i, char buffer[static 160])
+{
+    const char *of = nearest->best[i].of;
+
+    snprintf(buffer, 160, of ? "%s/%s/" : "%s%s", of ? of : nearest->best[i].name,
+             of ? nearest->best[i].name : "");
+    return buffer;
 }
 
 char *nearest_remedy(const struct nearest *nearest, char *buffer, size_t size)
 {
     static const char list[] = "`reckon list` shows what there is";
-    const char *a = nearest->best[0].name, *b = nearest->best[1].name, *c = nearest->best[2].name;
+    char a[160], b[160], c[160];
 
     if (nearest->n == 3)
-        snprintf(buffer, size, "did you mean %s, %s or %s? %s", a, b, c, list);
+        snprintf(buffer, size, "did you mean %s, %s or %s? %s", proposal(nearest, 0, a),
+                 proposal(nearest, 1, b), proposal(nearest, 2, c), list);
     else if (nearest->n == 2)
-        snprintf(buffer, size, "did you mean %s or %s? %s", a, b, list);
+        snprintf(buffer, size, "did you mean %s or %s? %s", proposal(nearest, 0, a), proposal(nearest, 1, b),
+                 list);
     else if (nearest->n == 1)
-        snprintf(buffer, size, "did you mean %s? %s", a, list);
+        snprintf(buffer, size, "did you mean %s? %s", proposal(nearest, 0, a), list);
     else
         snprintf(buffer, size, "%s", list);
     return buffer;

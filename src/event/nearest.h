@@ -18,7 +18,7 @@ struct nearest {
     size_t length;            /* 0: nothing is near */
     size_t n;
     struct {
-        const char *name;
+        const char *name, *of; /* of: its PMU, or NULL */
         unsigned distance;
     } best[3]; /* the nearest first */
 };
@@ -27,6 +27,9 @@ void nearest_start(struct nearest *nearest, const char *text, size_t n);
 
 /* `name` must outlive the nearest. */
 void nearest_offer(struct nearest *nearest, const char *name);
+
+/* The same for a name that is to be proposed as of/name/; an equal one of another PMU is not proposed twice. */
+void nearest_offer_of(struct nearest *nearest, const char *name, const char *of);
 
 /* A sentence that names them, or where else to look. Returns `buffer`. */
 char *nearest_remedy(const struct nearest *nearest, char *buffer, size_t size);

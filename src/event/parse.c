@@ -1,24 +1,29 @@
 /*
- * The grammar, by descent; one pass over the text, no step back, so that any text costs linear time:
+ * The grammar, by descent; one pass over the text, no step back over more than a name, so that any text costs linear
+ * time:
  *
  *     events   = item { "," item }
  *     item     = event | group
  *     group    = "{" event { "," event } "}" [ ":" modifiers ]
- *     event    = name [ ":" modifiers ]
- *     name     = anything but white space and , { } : /
+ *     event    = what [ "/" terms "/" ] [ ":" ] modifiers
+ *     what     = name | pmu | system ":" name | "mem:" … | "kprobe:" … | "uprobe:" … | a name of libpfm4
  *
  * White space may stand around events and groups. A group's modifiers are added to those of each member: flags
- * are united, p's summed, as in perf. The readers of names are tried in the order of `readers`.
+ * are united, p's summed, as in perf. The readers of names are tried in the order of `readers`, the cheap and the
+ * certain first.
+ *
+ * One text may become several events: a pattern, a generic name on a hybrid CPU. Alone, each is then a group of its
+ * own. A group in which that happens becomes one group for each PMU, in the order in which they come up, since the
+ * kernel lets a group have one hardware PMU only; what was not spread is in the first.
  */
 #include "event/parse.h"
 
-#include "base/abi.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "event/modifier.h"
-#include "event/names.h"
-#include "event/nearest.h"
 #include "event/print.h"
+#include "event/suggest.h"
+#include "event/term.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -45,6 +50,83 @@ int parse_fail(struct parser *p, const char *at, const char *format, ...)
     return -EINVAL;
 }
 
+int parse_refuse(struct parser *p, const char *at, int code, uint32_t cause, const char *remedy,
+                 const char *format, ...)
+{
+    char what[256], shown[100];
+    size_t n = 0;
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    while (at[n] && !strchr(",{} \t\r\n", at[n]))
+        n++;
+    fail(p->e, code, RK_STAGE_EVENT, cause, remedy, "%s", what);
+    fail_event(p->e, text_show(shown, sizeof shown, at, n));
+    set_position(p, at);
+    return code;
+}
+
+int parse_unreadable(struct parser *p, const char *at, const struct host_pmu *pmu, const char *file, int rc)
+{
+    if (rc == -ENOMEM)
+        return fail_memory(p->e, RK_STAGE_EVENT);
+    if (rc == -EBADMSG || rc == -EFBIG)
+        return parse_refuse(p, at, -EBADMSG, RK_CAUSE_BAD_FILE, NULL,
+                            "what /sys/bus/event_source/devices/%.60s says of %.60s is not understood",
+                            pmu->name, file);
+    return parse_refuse(p, at, rc, RK_CAUSE_NO_FILE, NULL,
+                        "what /sys/bus/event_source/devices/%.60s says of %.60s can't be read: %s", pmu->name,
+                        file, strerror(-rc));
+}
+
+struct event_item *parse_add(struct parser *p, int *ret_rc)
+{
+    if (p->events->list.n == EVENTS_MAX) {
+        fail(p->e, -E2BIG, RK_STAGE_EVENT, RK_CAUSE_SYNTAX, NULL, "more than %d events in one text",
+             EVENTS_MAX);
+        set_position(p, p->at);
+        *ret_rc = -E2BIG;
+        return NULL;
+    }
+    struct event_item *item = vector_push(&p->events->list);
+    if (!item) {
+        *ret_rc = fail_memory(p->e, RK_STAGE_EVENT);
+        return NULL;
+    }
+    item->event = (struct rk_event){
+        .size = sizeof item->event, .group = p->group, .scale = 1.0, .unit = "", .pmu = "", .probe = ""};
+    return item;
+}
+
+int parse_spread(struct parser *p, struct event_item *item, const struct host_pmu *pmu, const char *shown)
+{
+    item->spread = true;
+    item->shown = shown;
+    item->event.pmu = arena_text(&p->events->arena, pmu->name, strlen(pmu->name));
+    return item->event.pmu ? 0 : fail_memory(p->e, RK_STAGE_EVENT);
+}
+
+char *parse_text(struct parser *p, const char *format, ...)
+{
+    char small[256], *text = NULL;
+    va_list list, again;
+
+    va_start(list, format);
+    va_copy(again, list);
+    int n = vsnprintf(small, sizeof small, format, list);
+    if (n >= 0 && (size_t)n < sizeof small)
+        text = arena_text(&p->events->arena, small, (size_t)n);
+    else if (n >= 0 && (text = arena_alloc(&p->events->arena, (size_t)n + 1)))
+        vsnprintf(text, (size_t)n + 1, format, again);
+    if (!text)
+        fail_memory(p->e, RK_STAGE_EVENT);
+    va_end(again);
+    va_end(list);
+    return text;
+}
+
 /* What stands at a place, for a message. */
 static const char *thing_at(const char *at, char buffer[static 16])
 {
@@ -68,73 +150,23 @@ static void skip_space(struct parser *p)
         p->at++;
 }
 
-int parse_builtin(struct parser *p, const char *text, size_t n, struct rk_event *ret)
+size_t name_bytes(const char *at)
 {
-    char folded[NAME_MAX_FOLDED];
-
-    (void)p;
-    if (!name_fold(folded, text, n) || !name_find(folded, &ret->type, &ret->config))
-        return 0;
-    ret->unit = name_unit(ret->type, ret->config);
-    return 1;
+    return strcspn(at, ",{}:/ \t\r\n");
 }
 
-static int hex_digit(char c)
-{
-    return c >= '0' && c <= '9'                     ? c - '0'
-           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
-                                                    : -1;
-}
-
-/* r1a8, r0x1a8: config in hexadecimal. */
-int parse_raw(struct parser *p, const char *text, size_t n, struct rk_event *ret)
-{
-    size_t first = n > 3 && text[1] == '0' && (text[2] | 0x20) == 'x' ? 3 : 1;
-
-    if (n < 2 || text[0] != 'r')
-        return 0;
-    for (size_t i = first; i < n; i++)
-        if (hex_digit(text[i]) < 0)
-            return 0;
-    if (n - first > 16)
-        return parse_fail(p, text + first + 16, "a raw event has 64 bits: 16 hexadecimal digits at most");
-    ret->type = PERF_RAW;
-    for (size_t i = first; i < n; i++)
-        ret->config = ret->config << 4 | (uint64_t)hex_digit(text[i]);
-    return 1;
-}
-
-static int no_such_event(struct parser *p, const char *name, size_t n)
-{
-    char shown[100], remedy[256];
-    struct nearest nearest;
-    size_t prefix = strlen("PERF_COUNT_HW_"), skip = 0;
-
-    if (n > prefix &&
-        (strncmp(name, "PERF_COUNT_HW_", prefix) == 0 || strncmp(name, "PERF_COUNT_SW_", prefix) == 0))
-        skip = prefix;
-    nearest_start(&nearest, name + skip, n - skip);
-    for (size_t i = 0; name_at(i); i++)
-        nearest_offer(&nearest, name_at(i));
-    text_show(shown, sizeof shown, name, n);
-    fail(p->e, -ENOENT, RK_STAGE_EVENT, RK_CAUSE_NO_EVENT, nearest_remedy(&nearest, remedy, sizeof remedy),
-         "%s: no such event", shown);
-    fail_event(p->e, shown);
-    set_position(p, name);
-    return -ENOENT;
-}
-
-/* At a ':': the letters behind it. Nothing there: no modifiers. */
+/* At a ':', or right behind a '/' that closes terms: the letters. Nothing there: no modifiers. */
 static int take_modifiers(struct parser *p, struct modifiers *ret)
 {
     char one[16];
     size_t n = 0, wrong;
+    bool colon = *p->at == ':';
+    const char *letters = p->at + colon;
 
-    if (*p->at != ':')
-        return 0;
-    const char *letters = ++p->at;
     while (letters[n] && !is_space(letters[n]) && letters[n] != ',' && letters[n] != '{' && letters[n] != '}')
         n++;
+    if (!colon && (n == 0 || p->at == p->text || p->at[-1] != '/'))
+        return 0;
     if (n == 0)
         return parse_fail(p, letters, "expected modifiers (" MODIFIER_LETTERS ") after ':', got %s",
                           thing_at(letters, one));
@@ -146,61 +178,146 @@ static int take_modifiers(struct parser *p, struct modifiers *ret)
             return parse_fail(p, at, "the modifier %s is there twice", thing_at(at, one));
         return parse_fail(p, at, "no such modifier: %s; there are " MODIFIER_LETTERS, thing_at(at, one));
     }
-    p->at += n;
+    p->at = letters + n;
+    return 0;
+}
+
+/* /period=…,freq=…,name=…/ behind what has no fields. */
+static int take_terms(struct parser *p, size_t first)
+{
+    if (*p->at != '/' || p->at[-1] == '/') /* a PMU's event has had its terms */
+        return 0;
+    int64_t n = terms_bytes(p, p->at);
+    if (n < 0)
+        return (int)n;
+    for (size_t i = first; i < p->events->list.n; i++) {
+        int rc = terms_read(p, p->at + 1, (size_t)n, NULL, &p->events->list.items[i]);
+        if (rc < 0)
+            return rc;
+    }
+    p->at += n + 2;
+    return 0;
+}
+
+/* Each of the events from `first` on gets its modifiers and its name: [name, letters) [letters, p->at). */
+static int give_names(struct parser *p, size_t first, const char *name, const char *letters,
+                      const struct modifiers *modifiers)
+{
+    size_t n = (size_t)(p->at - letters);
+
+    if (n && *letters == ':') {
+        letters++;
+        n--;
+    }
+    for (size_t i = first; i < p->events->list.n; i++) {
+        struct event_item *item = &p->events->list.items[i];
+        item->event.flags |= modifiers->flags;
+        item->event.precise += modifiers->precise;
+        if (item->named)
+            continue;
+        if (item->shown) {
+            size_t length = strlen(item->shown);
+            bool slash = length > 0 && item->shown[length - 1] == '/';
+            item->event.name =
+                parse_text(p, "%s%s%.*s", item->shown, n && !slash ? ":" : "", (int)n, letters);
+        } else {
+            item->event.name = arena_text(&p->events->arena, name, (size_t)(p->at - name));
+        }
+        if (!item->event.name)
+            return fail_memory(p->e, RK_STAGE_EVENT);
+    }
     return 0;
 }
 
 static int take_event(struct parser *p)
 {
-    static int (*const readers[])(struct parser *, const char *, size_t, struct rk_event *) = {
-        parse_builtin,
-        parse_raw,
+    static int (*const readers[])(struct parser *) = {
+        read_pmu,
+        read_builtin,
+        read_raw,
+        read_alias,
     };
-    struct rk_event event = {.size = sizeof event, .scale = 1.0, .unit = "", .group = p->group};
     struct modifiers modifiers = {0};
+    size_t first = p->events->list.n;
     const char *name = p->at;
     char one[16];
     int rc = 0;
 
-    size_t n = strcspn(name, ",{}:/ \t\r\n");
-    if (n == 0)
+    if (name_bytes(name) == 0)
         return parse_fail(p, name, "expected an event, got %s", thing_at(name, one));
-    if (p->events->list.n == EVENTS_MAX) {
-        fail(p->e, -E2BIG, RK_STAGE_EVENT, RK_CAUSE_SYNTAX, NULL, "more than %d events in one text",
-             EVENTS_MAX);
-        set_position(p, name);
-        return -E2BIG;
-    }
     for (size_t i = 0; rc == 0 && i < sizeof readers / sizeof *readers; i++)
-        rc = readers[i](p, name, n, &event);
+        rc = readers[i](p);
     if (rc < 0)
         return rc;
     if (rc == 0)
-        return no_such_event(p, name, n);
-    p->at += n;
-    rc = take_modifiers(p, &modifiers);
-    if (rc < 0)
-        return rc;
-    event.flags = modifiers.flags;
-    event.precise = modifiers.precise;
-    event.name = arena_text(&p->events->arena, name, (size_t)(p->at - name));
-    struct rk_event *at = event.name ? vector_push(&p->events->list) : NULL;
-    if (!at)
-        return fail_memory(p->e, RK_STAGE_EVENT);
-    *at = event;
-    return 0;
+        return no_such_event(p);
+    rc = take_terms(p, first);
+    const char *letters = p->at;
+    if (rc == 0)
+        rc = take_modifiers(p, &modifiers);
+    return rc < 0 ? rc : give_names(p, first, name, letters, &modifiers);
 }
 
 /* The group's modifiers onto its members, from `first` on. */
 static int add_modifiers(struct parser *p, size_t first, const char *at, const struct modifiers *more)
 {
     for (size_t i = first; i < p->events->list.n; i++) {
-        struct rk_event *event = &p->events->list.items[i];
+        struct rk_event *event = &p->events->list.items[i].event;
         if (event->precise + more->precise > PRECISE_MAX)
             return parse_fail(p, at, "with the group's modifiers %.60s has more than three p", event->name);
         event->flags |= more->flags;
         event->precise += more->precise;
     }
+    return 0;
+}
+
+/* The events from `first` on were written alone: each is a group. */
+static void group_each(struct parser *p, size_t first)
+{
+    for (size_t i = first; i < p->events->list.n; i++)
+        p->events->list.items[i].event.group = p->group++;
+}
+
+/* … were written as a group: one, or one for each PMU that some were spread to. */
+static int group_all(struct parser *p, size_t first)
+{
+    struct event_item *items = p->events->list.items + first;
+    size_t n = p->events->list.n - first, n_pmus = 0, at = 0;
+    _cleanup_free_ const char **pmus = NULL;
+    _cleanup_free_ struct event_item *sorted = NULL;
+    bool spread = false;
+
+    for (size_t i = 0; i < n; i++)
+        spread |= items[i].spread;
+    if (!spread) {
+        p->group++;
+        return 0;
+    }
+    pmus = calloc(n, sizeof *pmus);
+    sorted = calloc(n, sizeof *sorted);
+    if (!pmus || !sorted)
+        return fail_memory(p->e, RK_STAGE_EVENT);
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        if (!items[i].spread)
+            continue;
+        while (k < n_pmus && strcmp(pmus[k], items[i].event.pmu) != 0)
+            k++;
+        if (k == n_pmus)
+            pmus[n_pmus++] = items[i].event.pmu;
+    }
+    for (size_t k = 0; k < n_pmus; k++)
+        for (size_t i = 0; i < n; i++) {
+            size_t of = 0; /* software and the like: anywhere, so in the first */
+            while (of < n_pmus && strcmp(pmus[of], items[i].event.pmu) != 0)
+                of++;
+            if (of == k || (of == n_pmus && k == 0)) {
+                sorted[at] = items[i];
+                sorted[at++].event.group = p->group + (uint32_t)k;
+            }
+        }
+    memcpy(items, sorted, n * sizeof *items);
+    p->group += (uint32_t)n_pmus;
     return 0;
 }
 
@@ -226,7 +343,9 @@ static int take_group(struct parser *p)
     }
     const char *colon = ++p->at;
     int rc = take_modifiers(p, &modifiers);
-    return rc < 0 ? rc : add_modifiers(p, first, colon, &modifiers);
+    if (rc == 0)
+        rc = add_modifiers(p, first, colon, &modifiers);
+    return rc < 0 ? rc : group_all(p, first);
 }
 
 static int take_events(struct parser *p)
@@ -237,10 +356,13 @@ static int take_events(struct parser *p)
     if (*p->at == '\0')
         return parse_fail(p, p->at, "no event is named; expected at least one, as in cycles,instructions:u");
     for (;;) {
-        int rc = *p->at == '{' ? take_group(p) : take_event(p);
+        size_t first = p->events->list.n;
+        bool group = *p->at == '{';
+        int rc = group ? take_group(p) : take_event(p);
         if (rc < 0)
             return rc;
-        p->group++;
+        if (!group)
+            group_each(p, first);
         skip_space(p);
         if (*p->at == '\0')
             return 0;
@@ -263,7 +385,7 @@ int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **r
     _cleanup_(events_cleanup) struct rk_events *events = calloc(1, sizeof *events);
     if (!events)
         return fail_memory(e, RK_STAGE_EVENT);
-    struct parser p = {.text = text, .at = text, .events = events, .e = e};
+    struct parser p = {.host = host, .text = text, .at = text, .events = events, .e = e};
     int rc = take_events(&p);
     if (rc < 0)
         return rc;

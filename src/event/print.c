@@ -1,6 +1,7 @@
 /*
  * Events → text, such that parsing it gives the same events: the canonical name, then modifiers in a fixed order;
- * groups of two and more in braces, a group's modifiers at each member.
+ * groups of two and more in braces, a group's modifiers at each member. An event that has terms has
+ * its modifiers right behind the closing slash.
  */
 #include "event/print.h"
 
@@ -25,32 +26,69 @@ static int add(struct text *text, const char *bytes, size_t n)
     return 0;
 }
 
-static int add_event(struct text *text, const struct rk_event *event)
+/* A name that stands as it is; others stand in quotes. No name has a quote in it: it could not have been written. */
+static bool is_plain(const char *name)
 {
+    for (; *name; name++)
+        if (!(*name >= '0' && *name <= '9') && !(*name >= 'a' && *name <= 'z') &&
+            !(*name >= 'A' && *name <= 'Z') && !strchr("_.-", *name))
+            return false;
+    return true;
+}
+
+/* period=, freq=, name=: those that the event has. `separator` stands before the first. */
+static int add_terms(struct text *text, const struct event_item *item, const char *separator)
+{
+    char number[48];
+    int rc = 0;
+
+    if (item->event.period || item->event.frequency) {
+        int n = snprintf(number, sizeof number, "%s%s=%" PRIu64, separator,
+                         item->event.period ? "period" : "freq",
+                         item->event.period ? item->event.period : item->event.frequency);
+        rc = add(text, number, (size_t)n);
+        separator = ",";
+    }
+    if (rc == 0 && item->named) {
+        const char *quote = is_plain(item->event.name) ? "" : "'";
+        if (add(text, separator, strlen(separator)) < 0 || add(text, "name=", 5) < 0 ||
+            add(text, quote, strlen(quote)) < 0 ||
+            add(text, item->event.name, strlen(item->event.name)) < 0 || add(text, quote, strlen(quote)) < 0)
+            rc = -ENOMEM;
+    }
+    return rc;
+}
+
+static int add_event(struct text *text, const struct event_item *item)
+{
+    const struct rk_event *event = &item->event;
     struct modifiers modifiers = {event->flags, event->precise};
     char raw[24], letters[MODIFIERS_ROOM];
-    const char *name = name_of(event->type, event->config);
+    const char *name = item->body ? item->body : name_of(event->type, event->config);
+    bool terms = item->terms || event->period || event->frequency || item->named;
 
     if (!name) { /* a raw event: the only kind without a name */
         snprintf(raw, sizeof raw, "r%" PRIx64, event->config);
         name = raw;
     }
     size_t n = modifiers_print(&modifiers, letters);
-    if (add(text, name, strlen(name)) < 0)
+    if (add(text, name, strlen(name)) < 0 || add_terms(text, item, item->terms ? "," : "/") < 0)
         return -ENOMEM;
-    return n == 0 ? 0 : add(text, ":", 1) < 0 ? -ENOMEM : add(text, letters, n);
+    if (terms && add(text, "/", 1) < 0)
+        return -ENOMEM;
+    return n == 0 ? 0 : !terms && add(text, ":", 1) < 0 ? -ENOMEM : add(text, letters, n);
 }
 
 int print_events(struct rk_events *events)
 {
     struct text text = {0};
     size_t n = events->list.n;
-    const struct rk_event *list = events->list.items;
+    const struct event_item *list = events->list.items;
     int rc = vector_reserve(&text.bytes, n * 24 + 1);
 
     for (size_t i = 0; rc == 0 && i < n; i++) {
-        bool with_last = i > 0 && list[i - 1].group == list[i].group;
-        bool with_next = i + 1 < n && list[i + 1].group == list[i].group;
+        bool with_last = i > 0 && list[i - 1].event.group == list[i].event.group;
+        bool with_next = i + 1 < n && list[i + 1].event.group == list[i].event.group;
         if (i > 0)
             rc = add(&text, ",", 1);
         if (rc == 0 && !with_last && with_next)

@@ -189,6 +189,20 @@ static int find_cores(struct rk_host *host)
     return rc;
 }
 
+/* The kernel numbers the leading kind of core first. What has no number stays where it was. */
+static void sort_cores(struct rk_host *host)
+{
+    for (size_t i = 1; i < host->cores.n; i++)
+        for (size_t k = i; k > 0; k--) {
+            struct host_pmu **at = &host->cores.items[k], *later = at[0];
+            uint32_t a, b;
+            if (host_pmu_type(host, at[-1], &a) < 0 || host_pmu_type(host, later, &b) < 0 || a <= b)
+                break;
+            at[0] = at[-1];
+            at[-1] = later;
+        }
+}
+
 int host_cores(struct rk_host *host, struct host_pmu *const **ret)
 {
     if (!host->cores_read.asked) {
@@ -203,6 +217,7 @@ int host_cores(struct rk_host *host, struct host_pmu *const **ret)
             vector_free(&host->cores);
             return rc;
         }
+        sort_cores(host);
         host->cores_read.asked = true;
     }
     *ret = host->cores.items;

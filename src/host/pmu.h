@@ -75,7 +75,7 @@ int host_pmu_type(struct rk_host *host, struct host_pmu *pmu, uint32_t *ret);
 int host_pmu_core(struct rk_host *host, struct host_pmu *pmu);
 
 /*
- * The core PMUs, by name: several on hybrid CPUs, each with its own kind of core. How many, 0 also where there is no
+ * The core PMUs, by type: several on hybrid CPUs, each with its own kind of core. How many, 0 also where there is no
  * sysfs to tell, or -errno. Opens the directory and a file or two, however many PMUs there are.
  */
 int host_cores(struct rk_host *host, struct host_pmu *const **ret);

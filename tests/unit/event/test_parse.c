@@ -10,9 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -461,24 +459,6 @@ static void printing_is_canonical(void **state)
     }
 }
 
-static void generic_names_open_no_file(void **state)
-{
-    (void)state;
-    struct rlimit before, none;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    none = before;
-    none.rlim_cur = 0; /* from here on every open fails */
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    int fd = dup(0), saved = errno;
-    struct rk_events *events = NULL;
-    int rc = rk_events_parse(host, "cycles,instructions:u", &events, NULL);
-    setrlimit(RLIMIT_NOFILE, &before);
-    assert_int_equal(fd, -1);
-    assert_int_equal(saved, EMFILE);
-    assert_int_equal(rc, 0);
-    rk_events_free(events);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -492,7 +472,6 @@ int main(void)
         cmocka_unit_test(a_megabyte_of_anything_is_cheap),
         cmocka_unit_test(at_most_4096),
         cmocka_unit_test(printing_is_canonical),
-        cmocka_unit_test(generic_names_open_no_file),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

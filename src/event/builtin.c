@@ -1,0 +1,109 @@
+/*
+ * Generic names and raw numbers. Where the CPU is hybrid, each becomes one event per core PMU: the PMU's number
+ * stands in config's upper half (since Linux 5.13), a raw event has it as its type.
+ */
+#include "base/abi.h"
+#include "event/names.h"
+#include "event/parse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* The core PMUs, where there are several: how many, 0, or -errno with p->e filled. */
+static int several(struct parser *p, struct host_pmu *const **ret)
+{
+    int n = host_cores(p->host, ret);
+
+    if (n < 0)
+        return parse_refuse(p, p->at, n, n == -ENOMEM ? RK_CAUSE_MEMORY : RK_CAUSE_DESCRIPTORS, NULL,
+                            "the PMUs can't be listed: %s", strerror(-n));
+    return n > 1 ? n : 0;
+}
+
+/* One event for each of n PMUs. */
+static int spread(struct parser *p, struct host_pmu *const *pmus, int n, size_t length, uint32_t type,
+                  uint64_t config)
+{
+    for (int i = 0; i < n; i++) {
+        char abi[NAME_MAX_FOLDED];
+        uint32_t number;
+        int rc = host_pmu_type(p->host, pmus[i], &number);
+        if (rc < 0)
+            return parse_unreadable(p, p->at, pmus[i], "type", rc);
+        struct event_item *item = parse_add(p, &rc);
+        if (!item)
+            return rc;
+        item->event.type = type == PERF_RAW ? number : type;
+        item->event.config = type == PERF_RAW ? config : config | (uint64_t)number << 32;
+        item->terms = true;
+        item->body = type == PERF_RAW ? parse_text(p, "%s/config=%#" PRIx64, pmus[i]->name, config)
+                                      : parse_text(p, "%s/%s", pmus[i]->name, name_of_abi(type, config, abi));
+        const char *shown = parse_text(p, "%s/%.*s/", pmus[i]->name, (int)length, p->at);
+        if (!item->body || !shown || parse_spread(p, item, pmus[i], shown) < 0)
+            return -ENOMEM;
+    }
+    p->at += length;
+    return 1;
+}
+
+static int add(struct parser *p, size_t length, uint32_t type, uint64_t config)
+{
+    struct host_pmu *const *cores;
+    int n = type == PERF_SOFTWARE ? 0 : several(p, &cores), rc;
+
+    if (n != 0)
+        return n < 0 ? n : spread(p, cores, n, length, type, config);
+    struct event_item *item = parse_add(p, &rc);
+    if (!item)
+        return rc;
+    item->event.type = type;
+    item->event.config = config;
+    item->event.unit = name_unit(type, config);
+    p->at += length;
+    return 1;
+}
+
+int read_builtin(struct parser *p)
+{
+    char folded[NAME_MAX_FOLDED];
+    size_t n = name_bytes(p->at);
+    uint32_t type;
+    uint64_t config;
+
+    if (!name_fold(folded, p->at, n) || !name_find(folded, &type, &config))
+        return 0;
+    return add(p, n, type, config);
+}
+
+int raw_parse(const char *text, size_t n, uint64_t *ret)
+{
+    size_t first = n > 3 && text[1] == '0' && (text[2] | 0x20) == 'x' ? 3 : 1;
+    uint64_t value = 0;
+
+    if (n < 2 || text[0] != 'r')
+        return 0;
+    for (size_t i = first; i < n; i++) {
+        char c = (char)(text[i] | 0x20);
+        bool letter = c >= 'a' && c <= 'f';
+        if (!letter && !(text[i] >= '0' && text[i] <= '9'))
+            return 0;
+        if (i < first + 16)
+            value = value << 4 | (uint64_t)(letter ? c - 'a' + 10 : c - '0');
+    }
+    if (n - first > 16)
+        return -ERANGE;
+    *ret = value;
+    return 1;
+}
+
+int read_raw(struct parser *p)
+{
+    size_t n = name_bytes(p->at);
+    uint64_t config;
+    int rc = raw_parse(p->at, n, &config);
+
+    if (rc < 0)
+        return parse_fail(p, p->at + (p->at[2] == 'x' || p->at[2] == 'X' ? 3 : 1) + 16,
+                          "a raw event has 64 bits: 16 hexadecimal digits at most");
+    return rc == 0 ? 0 : add(p, n, PERF_RAW, config);
+}

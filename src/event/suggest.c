@@ -1,0 +1,43 @@
+/*
+ * The nearest names are looked for among the built-in ones, the aliases of every PMU (written with their PMU, so that
+ * the proposal can be pasted) and the PMUs' own names.
+ */
+#include "event/suggest.h"
+
+#include "base/text.h"
+#include "event/names.h"
+#include "event/nearest.h"
+
+#include <errno.h>
+
+/* "msr/tsc/" for what is near to "tsc". */
+static void offer_aliases(struct parser *p, struct nearest *nearest)
+{
+    int pmus = rk_host_pmu_count(p->host);
+
+    for (int i = 0; i < pmus; i++) {
+        struct host_pmu *pmu = host_pmu_at(p->host, (size_t)i);
+        int n = host_pmu_aliases(p->host, pmu);
+        for (int k = 0; k < n; k++)
+            nearest_offer_of(nearest, pmu->aliases.items[k].name, pmu->name);
+    }
+}
+
+int no_such_event(struct parser *p)
+{
+    char shown[100], remedy[256];
+    struct nearest nearest;
+    const char *name = p->at;
+    size_t n = name_bytes(name), prefix = strlen("PERF_COUNT_HW_"), skip = 0;
+
+    if (n > prefix &&
+        (strncmp(name, "PERF_COUNT_HW_", prefix) == 0 || strncmp(name, "PERF_COUNT_SW_", prefix) == 0))
+        skip = prefix;
+    nearest_start(&nearest, name + skip, n - skip);
+    for (size_t i = 0; name_at(i); i++)
+        nearest_offer(&nearest, name_at(i));
+    offer_aliases(p, &nearest);
+    text_show(shown, sizeof shown, name, n);
+    return parse_refuse(p, name, -ENOENT, RK_CAUSE_NO_EVENT, nearest_remedy(&nearest, remedy, sizeof remedy),
+                        "%s: no such event", shown);
+}
