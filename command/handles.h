@@ -18,6 +18,7 @@ HANDLE_(handle_set, struct rk_set, rk_set_close)
 HANDLE_(handle_stream, struct rk_stream, rk_stream_close)
 HANDLE_(handle_profile, struct rk_profile, rk_profile_free)
 HANDLE_(handle_doctor, struct rk_doctor, rk_doctor_free)
+HANDLE_(handle_list, struct rk_list, rk_list_free)
 #undef HANDLE_
 
 #define handle_host __attribute__((cleanup(handle_host_close)))
@@ -27,5 +28,6 @@ HANDLE_(handle_doctor, struct rk_doctor, rk_doctor_free)
 #define handle_stream __attribute__((cleanup(handle_stream_close)))
 #define handle_profile __attribute__((cleanup(handle_profile_close)))
 #define handle_doctor __attribute__((cleanup(handle_doctor_close)))
+#define handle_list __attribute__((cleanup(handle_list_close)))
 
 #endif

@@ -17,6 +17,7 @@ static const struct verb {
     {"report", verb_report, "show the hottest functions of a recording"},
     {"export", verb_export, "write a recording's profile in another tool's format"},
     {"dump", verb_dump, "show a recording's records, as text or JSON lines"},
+    {"list", verb_list, "what can be counted here"},
     {"doctor", verb_doctor, "can I measure here, and if not, what is the smallest fix"},
 };
 #define VERB_N (sizeof verbs / sizeof *verbs)

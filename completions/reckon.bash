@@ -1,6 +1,6 @@
 # bash completion for reckon. tests/cli/completion.sh compares the options with what --help prints.
 _reckon() {
-    local verbs='stat record report export dump doctor' verb='' i
+    local verbs='stat record report export dump list doctor' verb='' i
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 
     if ((COMP_CWORD == 1)); then
@@ -16,6 +16,7 @@ _reckon() {
     report) options='-i --input -n --lines --csv --json -h --help' ;;
     export) options='--format -i --input -o --output -h --help' ;;
     dump) options='-i --input --json -h --help' ;;
+    list) options='--pmu --all --long --json -h --help' ;;
     doctor) options='--json -h --help' ;;
     *) return ;;
     esac
@@ -36,6 +37,10 @@ _reckon() {
         mapfile -t COMPREPLY < <(compgen -W 'folded csv json' -- "$cur")
         return
         ;;
+    *--pmu)
+        mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur")
+        return
+        ;;
     *-F | *--freq | *-c | *--count | *-n | *--lines) return ;;
     esac
 
@@ -53,7 +58,7 @@ _reckon() {
             esac
         done
         mapfile -t COMPREPLY < <(compgen -c -- "$cur")
-    else
+    elif [[ $verb != list ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
     fi
 }

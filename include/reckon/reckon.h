@@ -35,6 +35,7 @@
 #include <reckon/export.h>
 #include <reckon/host.h>
 #include <reckon/image.h>
+#include <reckon/list.h>
 #include <reckon/metric.h>
 #include <reckon/module.h>
 #include <reckon/profile.h>

@@ -77,20 +77,18 @@ bool policy_is_core(struct rk_host *host, uint32_t type)
     return false;
 }
 
-/* Happens in the kernel alone, whoever caused it. */
-static bool is_kernels(const struct rk_event *event)
+bool policy_is_kernels(uint32_t type, uint64_t config)
 {
-    if (event->type == PERF_SOFTWARE)
-        return event->config == SW_CONTEXT_SWITCHES || event->config == SW_CPU_MIGRATIONS ||
-               event->config == SW_CGROUP_SWITCHES;
-    return event->type == PERF_TRACEPOINT;
+    if (type == PERF_SOFTWARE)
+        return config == SW_CONTEXT_SWITCHES || config == SW_CPU_MIGRATIONS || config == SW_CGROUP_SWITCHES;
+    return type == PERF_TRACEPOINT;
 }
 
 int policy_refuse(const struct rk_event *event, struct rk_error *e)
 {
     uint32_t modes = event->flags & MODES;
 
-    if (!is_kernels(event) || !modes || (modes & RK_EVENT_KERNEL))
+    if (!policy_is_kernels(event->type, event->config) || !modes || (modes & RK_EVENT_KERNEL))
         return 0;
     fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED, "leave its modifiers out",
          "%s: happens in the kernel alone, so that in user space there is nothing to count", event->name);
@@ -209,9 +207,7 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
     attr->flags |= (uint64_t)(event->precise & 3) << ATTR_PRECISE_SHIFT;
 }
 
-/* The shortest size the kernel ever published that holds all that is set: an older kernel then has no reason to
- * object to a tail that is zero anyway. */
-static uint32_t attr_size(const struct perf_attr *attr)
+uint32_t policy_attr_size(const struct perf_attr *attr)
 {
     static const uint8_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
     const unsigned char *bytes = (const unsigned char *)attr;
@@ -266,7 +262,7 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
         sampling(policy, asked, place, ret);
     if (asks_user_access(policy, event))
         ret->config1 |= ARM64_USER_ACCESS;
-    ret->size = attr_size(ret);
+    ret->size = policy_attr_size(ret);
 }
 
 static enum policy_step to_user_only(struct policy *policy, struct rk_set *set, struct rk_event *event,
@@ -275,7 +271,8 @@ static enum policy_step to_user_only(struct policy *policy, struct rk_set *set, 
     uint32_t modes = event->flags & MODES;
     int64_t level;
 
-    if (policy->options->exact || policy->kind == TARGET_CPUS || is_kernels(event) ||
+    if (policy->options->exact || policy->kind == TARGET_CPUS ||
+        policy_is_kernels(event->type, event->config) ||
         (modes && (modes & (RK_EVENT_USER | RK_EVENT_KERNEL)) != (RK_EVENT_USER | RK_EVENT_KERNEL)))
         return STEP_NONE;
     if (rk_host_limit(policy->host, RK_LIMIT_PARANOID, &level) < 0 || level < 2 ||

@@ -54,6 +54,13 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
 enum policy_step policy_step(struct policy *policy, struct rk_set *set, uint32_t event,
                              const struct policy_place *place, int code, int *ret_rc);
 
+/* The shortest size the kernel ever published that holds all that is set: an older kernel then has no reason to
+ * object to a tail that is zero anyway. */
+uint32_t policy_attr_size(const struct perf_attr *attr);
+
+/* Whether it happens in the kernel alone, whoever caused it: in user space there is nothing to count. */
+bool policy_is_kernels(uint32_t type, uint64_t config);
+
 /* Whether the event lives on a core PMU, and so may be read in user space. */
 bool policy_is_core(struct rk_host *host, uint32_t type);
 

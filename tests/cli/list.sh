@@ -1,0 +1,41 @@
+#!/bin/bash
+# reckon list: groups, words, encodings; what it says can be opened opens, and what it says can't does not.
+set -u
+fail() { echo "FAIL: $*"; head -50 out err 2>/dev/null; exit 1; }
+"$RECKON" list >out 2>err || fail "list"
+[ ! -s err ] || fail "something on stderr"
+grep -q '^software: ' out && grep -qE '^  page-faults +page faults' out || fail "software events"
+"$RECKON" list PAGE_fault >out 2>err || fail "list PAGE_fault"
+grep -qE '^  page-faults ' out || fail "words are found in any case, with _ for -"
+! grep -qE '^  cpu-clock ' out || fail "words limit the list"
+"$RECKON" list fault --long minor >out 2>err || fail "options between words"
+grep -q 'type 1, config 0x5   software/config=0x5/' out || fail "--long"
+"$RECKON" list no-such-event-here >out 2>err
+[ $? = 1 ] && [ ! -s out ] && grep -q "no event has 'no-such-event-here'" err || fail "nothing found"
+"$RECKON" list --pmu no-such-pmu >out 2>err
+[ $? = 1 ] && grep -q "no PMU 'no-such-pmu'" err || fail "no such PMU"
+"$RECKON" list --pmu >out 2>err
+[ $? = 2 ] || fail "--pmu without a value"
+if [ -w /dev/full ]; then
+    "$RECKON" list >/dev/full 2>err
+    [ $? = 1 ] || fail "a full disk"
+fi
+"$RECKON" list --json >json 2>err || fail "--json"
+"$SOURCE/tests/unit/export/validate.py" list <json || fail "--json: not by the schema"
+# Its verdicts are true: each event that is no form is counted by stat where it says so.
+python3 - "$RECKON" <<'PY' || fail "verdicts"
+import json, subprocess, sys
+with open("json") as f:
+    events = json.load(f)["events"]
+tried = 0
+for e in events:
+    if e["form"] or e["group"] not in ("software", "hardware") or e["openable"] is None:
+        continue
+    out = subprocess.run([sys.argv[1], "stat", "--json", "-o", "-", "-e", e["name"], "true"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    counted = out.returncode == 0 and json.loads(out.stdout)["events"][0]["value"] is not None
+    assert counted == e["openable"], (e, out)
+    tried += 1
+assert tried >= 20, tried
+PY
+exit 0
