@@ -85,11 +85,11 @@ static void print_entry(const struct page *page, const struct rk_list_entry *ent
     if (!page->encodings || !entry->encoded)
         return;
     const uint64_t more[] = {entry->config1, entry->config2, entry->config3, entry->config4};
-    printf("  %*s  %stype %" PRIu32 ", config %#" PRIx64, NAME_WIDTH, "", c->faint, entry->type,
+    printf("  %*s  %stype %" PRIu32 ", config 0x%" PRIx64, NAME_WIDTH, "", c->faint, entry->type,
            entry->config);
     for (size_t i = 0; i < 4; i++)
         if (more[i])
-            printf(", config%zu %#" PRIx64, i + 1, more[i]);
+            printf(", config%zu 0x%" PRIx64, i + 1, more[i]);
     if (entry->scale != 1.0)
         printf(", scale %.15g", entry->scale);
     printf("%s%s%s\n", entry->encoding[0] ? "   " : "", entry->encoding, c->plain);
