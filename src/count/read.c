@@ -170,9 +170,20 @@ static bool read_plain(struct rk_set *set, uint32_t slot, struct rk_value *ret)
     return true;
 }
 
+/* Every group in user space: true, or false where one has to be asked of the kernel. */
+static bool read_pages(struct rk_set *set, struct rk_value *ret)
+{
+    if (!set->user_read || !set->enabled || pmc_thread() != set->thread)
+        return false;
+    for (uint32_t g = 0; g < set->n_groups; g++)
+        if (!set->groups[g].user || !read_in_user_space(set, &set->groups[g], ret))
+            return false;
+    return true;
+}
+
 static __attribute__((noinline)) void read_slot(struct rk_set *set, uint32_t slot, struct rk_value *ret)
 {
-    if (!set->plain || !read_plain(set, slot, ret))
+    if (set->plain ? !read_plain(set, slot, ret) : !read_pages(set, ret))
         read_any(set, slot, ret);
 }
 

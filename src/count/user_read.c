@@ -24,7 +24,7 @@
 #define TRIES 16 /* at an interrupt per try something is wrong: ask the kernel */
 
 /* Each field is loaded once: the kernel may write between any two instructions. */
-#define ONCE(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define ONCE(field) (*(const volatile __typeof__(field) *)&(field))
 
 static inline uint64_t since_update(const struct perf_page *page, uint64_t capabilities)
 {

@@ -284,7 +284,7 @@ static enum policy_step to_user_only(struct policy *policy, struct rk_set *set, 
         const struct rk_attempt attempt = {.stage = RK_STAGE_OPEN,
                                            .code = -EACCES,
                                            .cpu = -1,
-                                           .type = event->type,
+                                           .type = PERF_SOFTWARE,
                                            .flags = RK_ATTEMPT_KERNEL};
         explain(policy->host, &attempt, &error);
         policy->user_only = true;
