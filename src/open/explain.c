@@ -3,7 +3,7 @@
  *
  * One errno has many reasons. They are told apart by asking the host, in the order in which the kernel itself
  * checks: the seccomp filter before the system call, then the paranoid level, then the process, then the PMU.
- * What is always the same is in the table `plain`; what depends on the machine has a function of its own.
+ * What is always the same is in the table `rows`; what depends on the machine has a function of its own.
  */
 #include "open/explain.h"
 
