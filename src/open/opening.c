@@ -348,9 +348,8 @@ int opening_run(struct rk_set *set, const struct plan *plan, enum target_kind ki
                    .inherit = plan->inherit},
         .e = &error,
     };
-    int rc = look_after_descriptors(&o);
 
-    if (rc < 0 || (rc = refuse_senseless(&o)) < 0 || (rc = open_all(&o)) < 0)
+    if (look_after_descriptors(&o) < 0 || refuse_senseless(&o) < 0 || open_all(&o) < 0)
         return error_give(e, &error);
     finish_groups(set);
     return 0;

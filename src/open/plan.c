@@ -142,7 +142,7 @@ int rk_set_plan(struct rk_host *host, const struct rk_events *events, const stru
                 const struct rk_set_options *options, struct rk_plan *ret, struct rk_error *e)
 {
     struct rk_set_options taken;
-    struct plan plan;
+    struct plan plan = {0};
     int64_t soft, hard = 0;
     int rc = options_check(&taken, sizeof taken, options, "rk_set_options", RK_STAGE_OPEN, e);
 

@@ -195,7 +195,7 @@ int rk_set_open(struct rk_host *host, const struct rk_events *events, const stru
                 const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e)
 {
     _cleanup_(set_cleanup) struct rk_set *set = calloc(1, sizeof *set);
-    struct plan plan;
+    struct plan plan = {0};
     int rc;
 
     if (!set)
@@ -218,12 +218,12 @@ int rk_set_self(const char *text, struct rk_set **ret, struct rk_error *e)
     _cleanup_(events_cleanup) struct rk_events *events = NULL;
     _cleanup_(target_cleanup) struct rk_target *target = NULL;
     struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
-    struct rk_set *set;
+    struct rk_set *set = NULL;
     int rc;
 
     if ((rc = rk_host_open(NULL, &host, e)) < 0 || (rc = rk_events_parse(host, text, &events, e)) < 0 ||
         (rc = rk_target_self(&target, e)) < 0 ||
-        (rc = rk_set_open(host, events, target, &options, &set, e)) < 0)
+        (rc = rk_set_open(host, events, target, &options, &set, e)) < 0 || !set)
         return rc;
     set->own_host = TAKE_PTR(host);
     *ret = set;

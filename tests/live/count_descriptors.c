@@ -26,7 +26,8 @@ static void limit(rlim_t soft, rlim_t hard)
 
 int main(void)
 {
-    char text[2048] = "page-faults";
+    char text[2048];
+    size_t at = 0;
     struct rk_host *host;
     struct rk_events *events;
     struct rk_target *target;
@@ -34,8 +35,8 @@ int main(void)
     struct rk_plan plan = {.size = sizeof plan};
     struct rlimit now;
 
-    for (int i = 1; i < 64; i++)
-        strcat(text, ",page-faults");
+    for (int i = 0; i < 64; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%spage-faults", i ? "," : "");
     OK(rk_host_open(NULL, &host, &e));
     OK(rk_events_parse(host, text, &events, &e));
     OK(rk_target_self(&target, &e));

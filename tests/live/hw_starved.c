@@ -6,6 +6,16 @@
 
 static struct rk_error e = {.size = sizeof e};
 
+/* The event n times, between `before` and `after`. */
+static void repeat(char *text, size_t size, const char *before, const char *event, int n, const char *after)
+{
+    size_t at = (size_t)snprintf(text, size, "%s%s", before, event);
+
+    for (int i = 1; i < n; i++)
+        at += (size_t)snprintf(text + at, size - at, ",%s", event);
+    snprintf(text + at, size - at, "%s", after);
+}
+
 static struct rk_set *open_set(struct rk_host *host, const char *text, const struct rk_set_options *options)
 {
     struct rk_events *events;
@@ -24,12 +34,11 @@ static struct rk_set *open_set(struct rk_host *host, const char *text, const str
 static void test_multiplexed(struct rk_host *host)
 {
     const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
-    char text[512] = "instructions:u";
+    char text[512];
     struct rk_value v[32];
     int shared = 0, within = 0;
 
-    for (int i = 1; i < 24; i++)
-        strcat(text, ",instructions:u");
+    repeat(text, sizeof text, "", "instructions:u", 24, "");
     struct rk_set *set = open_set(host, text, &options);
     CHECK(rk_set_enable(set) == 0);
     spin(100000000);
@@ -53,14 +62,12 @@ static void test_multiplexed(struct rk_host *host)
 /* A group too large for the PMU is refused, not silently zero. */
 static void test_group_too_large(struct rk_host *host)
 {
-    char text[512] = "{instructions:u";
+    char text[512];
     struct rk_events *events;
     struct rk_target *target;
     struct rk_set *set = NULL;
 
-    for (int i = 1; i < 24; i++)
-        strcat(text, ",instructions:u");
-    strcat(text, "}");
+    repeat(text, sizeof text, "{", "instructions:u", 24, "}");
     OK(rk_events_parse(host, text, &events, &e));
     OK(rk_target_self(&target, &e));
     EQUAL(rk_set_open(host, events, target,
@@ -76,12 +83,11 @@ static void test_group_too_large(struct rk_host *host)
 static void test_pinned(struct rk_host *host)
 {
     const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
-    char text[512] = "instructions:uD";
+    char text[512];
     struct rk_value v[24];
     int starved = 0;
 
-    for (int i = 1; i < 24; i++)
-        strcat(text, ",instructions:uD");
+    repeat(text, sizeof text, "", "instructions:uD", 24, "");
     struct rk_set *set = open_set(host, text, &options);
     CHECK(rk_set_enable(set) == 0);
     spin(1000000);
