@@ -1,7 +1,8 @@
 /*
- * A fuzz target without a fuzzer: replays the files of its corpus, and from each makes what goes wrong most
- * often: every beginning of it (evenly spread ones where it is long), and copies in which one byte is
- * another. All is decided by the input alone, so that a failure can be had again.
+ * A fuzz target without a fuzzer: replays the files of its corpus, and from each seed (those that the fuzzer found
+ * are such already) makes what goes wrong most often: every beginning of it (evenly spread ones where it is
+ * long), and copies in which one byte is another. All is decided by the input alone, so that a failure can be
+ * had again.
  *
  *     fuzz_record corpus/record        replays and varies
  *     fuzz_record -1 crash-file ...    only these files, as they are
@@ -62,6 +63,12 @@ static size_t replay_file(const char *path, int varied)
     return tried;
 }
 
+/* What the fuzzer found is named by its SHA-1. */
+static int found_by_fuzzer(const char *name)
+{
+    return strlen(name) == 40 && strspn(name, "0123456789abcdef") == 40;
+}
+
 static int visible(const struct dirent *d)
 {
     return d->d_name[0] != '.';
@@ -83,7 +90,7 @@ int main(int argc, char **argv)
         for (int k = 0; k < n; k++) {
             char path[4096];
             snprintf(path, sizeof path, "%s/%s", argv[i], list[k]->d_name);
-            tried += replay_file(path, !plain);
+            tried += replay_file(path, !plain && !found_by_fuzzer(list[k]->d_name));
             files++;
             free(list[k]);
         }
