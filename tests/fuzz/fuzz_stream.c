@@ -1,10 +1,13 @@
 /*
- * A recording, through everything that reads one: stream, order, samples, image. Addresses are looked up and
- * modules listed, their files not opened. What the stream counts as kept must be what it gave.
+ * A recording, through everything that reads one: stream, order, samples, image, profile, and every writer. Files
+ * that it names are looked for in the fake machine of tests/fuzz/root only. Each record is one line of text and
+ * of JSON; what the stream counts as kept must be what it gave.
  */
 #include "fuzz.h"
 
+#include <reckon/export.h>
 #include <reckon/image.h>
+#include <reckon/profile.h>
 #include <reckon/stream.h>
 
 #include <errno.h>
@@ -12,6 +15,61 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* A sink that counts lines. */
+struct lines {
+    uint64_t n;
+    char last;
+};
+
+static int count_lines(void *context, const void *data, size_t n)
+{
+    struct lines *lines = context;
+    const char *text = data;
+    for (size_t i = 0; i < n; i++)
+        lines->n += text[i] == '\n';
+    if (n)
+        lines->last = text[n - 1];
+    return 0;
+}
+
+static void export_record(const struct rk_stream *stream, const struct rk_record *r)
+{
+    static const char *const formats[] = {"text", "json"};
+    for (int i = 0; i < 2; i++) {
+        struct lines lines = {0};
+        struct rk_sink sink = {sizeof sink, 0, count_lines, &lines};
+        HOLDS(rk_record_export(stream, r, formats[i], &sink, NULL) == 0);
+        HOLDS(lines.n == 1 && lines.last == '\n');
+    }
+}
+
+/* Stands together: no more self than weight, no stack with a frame that is no function. */
+static void use_profile(const struct rk_profile *p)
+{
+    static const char *const formats[] = {"folded", "csv", "json"};
+    struct rk_profile_summary summary = {.size = sizeof summary};
+    HOLDS(rk_profile_summary(p, &summary) == 0);
+    for (size_t i = 0; i < rk_profile_functions(p); i++) {
+        struct rk_function f = {.size = sizeof f};
+        HOLDS(rk_profile_function(p, i, &f) == 0);
+        HOLDS(f.self_samples <= f.total_samples && f.total_samples <= summary.samples);
+        fuzz_touch_text(f.symbol);
+        fuzz_touch_text(f.module);
+    }
+    for (size_t i = 0; i < rk_profile_stacks(p); i++) {
+        struct rk_stack stack = {.size = sizeof stack};
+        HOLDS(rk_profile_stack(p, i, &stack) == 0);
+        for (uint32_t k = 0; k < stack.frame_n; k++)
+            HOLDS(stack.frames[k] < rk_profile_functions(p));
+    }
+    for (int i = 0; i < 3; i++) {
+        struct lines lines = {0};
+        struct rk_sink sink = {sizeof sink, 0, count_lines, &lines};
+        HOLDS(rk_profile_export(p, formats[i], &sink, NULL) == 0);
+        HOLDS(lines.n == 0 || lines.last == '\n');
+    }
+}
 
 static void use_sample(struct rk_image *image, const struct rk_sample *s)
 {
@@ -45,7 +103,8 @@ static void use_about(struct rk_stream *stream, struct rk_image *image)
     }
 }
 
-static void read_all(struct rk_stream *stream, struct rk_image *image, size_t size)
+static void read_all(struct rk_stream *stream, struct rk_image *image, struct rk_profile_builder *builder,
+                     size_t size)
 {
     struct rk_loss loss = {.size = sizeof loss};
     const struct rk_record *r;
@@ -59,6 +118,8 @@ static void read_all(struct rk_stream *stream, struct rk_image *image, size_t si
         HOLDS(r->event == RK_NO_EVENT || r->event < rk_stream_events(stream));
         fuzz_touch(r->data, r->bytes);
         rk_image_feed(image, r);
+        HOLDS(rk_profile_feed(builder, stream, r) != -ENOMEM);
+        export_record(stream, r);
         if (r->type == RK_RECORD_SAMPLE)
             samples++;
         if (rk_stream_sample(stream, r, &s) == 0)
@@ -81,6 +142,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rk_error e = {.size = sizeof e};
     struct rk_stream *stream = NULL;
     struct rk_image *image = NULL;
+    struct rk_profile_builder *builder = NULL;
+    struct rk_profile *profile = NULL;
+    struct rk_profile_options options = {.size = sizeof options, .root = FUZZ_ROOT};
     char path[64];
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
@@ -91,7 +155,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         HOLDS(e.code == rc && e.what[0] && !stream);
     } else {
         HOLDS(rk_image_open(&image, NULL) == 0);
-        read_all(stream, image, size);
+        HOLDS(rk_profile_builder_open(&options, &builder, NULL) == 0);
+        read_all(stream, image, builder, size);
+        HOLDS(rk_profile_finish(builder, stream, &profile, &e) == 0);
+        use_profile(profile);
+        HOLDS(rk_profile_free(profile) == NULL);
         use_about(stream, image);
         HOLDS(rk_image_close(image) == NULL);
         HOLDS(rk_stream_close(stream) == NULL);
