@@ -28,8 +28,16 @@ static void print_check(const struct rk_check *check)
     printf("  %s%-6s%s  %s%s%s\n", colour, word, c.plain, c.strong, check->title, c.plain);
     if (check->what[0])
         printf("          %s\n", check->what);
-    if (check->remedy[0])
-        printf("          fix: %s\n", check->remedy);
+    if (!check->remedy[0])
+        return;
+    /* "this   # or that": that is a line of its own, for people */
+    const char *other = strstr(check->remedy, "   # or ");
+    int n = other ? (int)(other - check->remedy) : (int)strlen(check->remedy);
+    printf("          fix: %.*s\n", n, check->remedy);
+    if (other)
+        printf("          %s\n", other + strlen("   # "));
+    if (check->keep[0])
+        printf("          to keep it: %s\n", check->keep);
 }
 
 int verb_doctor(int argc, char **argv)

@@ -1,7 +1,8 @@
 /*
  * reckon/doctor.h: can I measure here, and if not, what is the smallest fix?
  *
- * Every verdict is found by trying. Checks come in the order of what people want.
+ * Every verdict is found by trying. Checks come in the order of what people want: count my program, sample it, see the
+ * kernel, other users' programs, the whole machine, hardware events, reads without a system call, tracepoints, symbols.
  *
  *     rk_doctor_run(host, &d, &e);
  *     for (size_t i = 0; i < rk_doctor_checks(d); i++) {
@@ -35,10 +36,12 @@ struct rk_check {
     uint32_t verdict; /* enum rk_verdict */
     uint32_t cause;   /* enum rk_cause, where not YES */
     uint32_t reserved;
-    const char *name;   /* stable word: "count", "sample", "kernel", "hardware" … */
+    const char *name;   /* stable word: "count", "sample", "kernel", "others", "machine", "hardware" … */
     const char *title;  /* "count what my program does" */
     const char *what;   /* what was tried and what came of it */
     const char *remedy; /* a command to paste, or "" */
+    const char
+        *keep; /* … and where that is a setting of the kernel: what makes it last, in /etc/sysctl.d; or "" */
 };
 
 RK_API int rk_doctor_run(struct rk_host *host, struct rk_doctor **ret, struct rk_error *e);

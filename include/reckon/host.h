@@ -68,8 +68,8 @@ RK_API int rk_host_pmu(struct rk_host *host, size_t index, struct rk_pmu *ret);
 
 /* Facts found by asking or by trying, each once. 1 yes, 0 no, -errno can't be told. */
 enum rk_fact {
-    RK_FACT_CORE_PMU,       /* some core PMU: hardware events exist */
-    RK_FACT_CAP_PERFMON,    /* CAP_PERFMON or CAP_SYS_ADMIN is effective */
+    RK_FACT_CORE_PMU,    /* some core PMU: hardware events exist */
+    RK_FACT_CAP_PERFMON, /* CAP_PERFMON or CAP_SYS_ADMIN is effective, and not in a user namespace of its own */
     RK_FACT_CAP_SYS_PTRACE, /* may look into other users' processes */
     RK_FACT_CAP_IPC_LOCK,   /* no mlock limit */
     RK_FACT_CAP_SYSLOG,     /* kernel addresses visible */

@@ -282,25 +282,34 @@ static void check_symbols(struct rk_host *host, struct doctor_check *check)
 /* Reads a tracepoint's number: 0, or -errno with the check answered. */
 static int tracepoint_id(struct rk_host *host, struct doctor_check *check, int64_t *ret)
 {
+    const char *where = "/sys/kernel/tracing";
+    char path[4200];
     int64_t level = 0;
-    int rc = sys_file_number(host->root, "sys/kernel/tracing/events/sched/sched_switch/id", ret);
+    int rc = rk_host_mount(host, RK_MOUNT_TRACEFS, &where);
 
-    if (rc == -ENOENT)
-        rc = sys_file_number(host->root, "sys/kernel/debug/tracing/events/sched/sched_switch/id", ret);
+    if (rc == 0) {
+        snprintf(path, sizeof path, "%.4000s/events/sched/sched_switch/id", where);
+        rc = sys_file_number(host->root, path, ret);
+    }
     if (rc == 0)
         return 0;
     check->cause = RK_CAUSE_NO_FILE;
     if (rc != -EACCES && rc != -EPERM) {
         say(check, RK_VERDICT_NO,
             "sched:sched_switch: tracefs is not mounted, or the kernel has no such tracepoint");
-        snprintf(check->remedy, sizeof check->remedy, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+        snprintf(check->remedy, sizeof check->remedy, "%s",
+                 rk_host_fact(host, RK_FACT_CONTAINER) == 1
+                     ? "docker run -v /sys/kernel/tracing:/sys/kernel/tracing:ro …"
+                     : "sudo mount -t tracefs tracefs /sys/kernel/tracing");
         return rc;
     }
     rk_host_limit(host, RK_LIMIT_PARANOID, &level);
-    say(check, RK_VERDICT_NO, "sched:sched_switch: this user can't read /sys/kernel/tracing");
-    snprintf(check->remedy, sizeof check->remedy,
-             "sudo mount -o remount,mode=755,gid=$(id -g) /sys/kernel/tracing%s",
-             level > -1 ? " && sudo sysctl -w kernel.perf_event_paranoid=-1" : "");
+    say(check, RK_VERDICT_NO, "sched:sched_switch: this user can't read %.100s", where);
+    snprintf(check->remedy, sizeof check->remedy, "sudo mount -o remount,mode=755,gid=$(id -g) %.100s%s",
+             where,
+             level > -1 && rk_host_fact(host, RK_FACT_CAP_PERFMON) != 1
+                 ? " && sudo sysctl -w kernel.perf_event_paranoid=-1"
+                 : "");
     return rc;
 }
 
@@ -324,10 +333,10 @@ const struct doctor_trying doctor_tryings[] = {
     {"count", "count what my program does", check_count},
     {"sample", "sample where its time goes", check_sample},
     {"kernel", "see what the kernel does for it", check_kernel},
-    {"hardware", "use the processor's counters", check_hardware},
-    {"user-read", "read them without a system call", check_user_read},
     {"others", "look into other users' processes", check_others},
     {"machine", "measure the whole machine", check_machine},
+    {"hardware", "use the processor's counters", check_hardware},
+    {"user-read", "read them without a system call", check_user_read},
     {"tracepoints", "use tracepoints", check_tracepoints},
     {"symbols", "name the kernel's functions", check_symbols},
 };

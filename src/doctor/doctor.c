@@ -8,6 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * "… sysctl -w a.b=1 c.d=2   # …" → the same for /etc/sysctl.d, which is read at every start. One way to say a setting
+ * is enough: the remedy is what has it.
+ */
+static void keep(struct doctor_check *check)
+{
+    const char *at = strstr(check->remedy, "sysctl -w "), *file = "/etc/sysctl.d/99-reckon.conf";
+    char settings[sizeof check->keep / 2];
+    size_t n = 0;
+
+    if (!at)
+        return;
+    for (at += strlen("sysctl -w "); n < sizeof settings;) {
+        size_t word = strcspn(at, " "), key = strcspn(at, "= ");
+        if (word == 0 || key == word) /* the settings end */
+            break;
+        n += (size_t)snprintf(settings + n, sizeof settings - n, "%.*s = %.*s\\n", (int)key, at,
+                              (int)(word - key - 1), at + key + 1);
+        at += word + (at[word] == ' ');
+    }
+    if (n > 0 && n < sizeof settings)
+        snprintf(check->keep, sizeof check->keep, "printf '%s' | sudo tee -a %s", settings, file);
+}
+
 int rk_doctor_run(struct rk_host *host, struct rk_doctor **ret, struct rk_error *e)
 {
     if (!host || !ret)
@@ -21,6 +45,7 @@ int rk_doctor_run(struct rk_host *host, struct rk_doctor **ret, struct rk_error 
         check->name = doctor_tryings[i].name;
         check->title = doctor_tryings[i].title;
         doctor_tryings[i].run(host, check);
+        keep(check);
     }
     *ret = doctor;
     return 0;
@@ -50,6 +75,7 @@ int rk_doctor_check(const struct rk_doctor *doctor, size_t index, struct rk_chec
         .title = check->title,
         .what = check->what,
         .remedy = check->remedy,
+        .keep = check->keep,
     };
     return result_give(ret, &ours, sizeof ours);
 }
@@ -67,6 +93,7 @@ static void write_check(struct json *j, const struct doctor_check *check)
     if (check->verdict != RK_VERDICT_YES) {
         json_text(j, "cause", rk_cause_name(check->cause));
         json_text(j, "remedy", check->remedy);
+        json_text(j, "keep", check->keep);
     }
     json_close(j, '}');
 }

@@ -10,7 +10,7 @@
 struct doctor_check {
     const char *name, *title; /* static */
     uint32_t verdict, cause;
-    char what[256], remedy[256];
+    char what[256], remedy[256], keep[320];
 };
 
 struct doctor_trying {

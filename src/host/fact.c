@@ -79,6 +79,14 @@ static int ask_capability(struct rk_host *host, uint64_t any_of)
     return (effective & any_of) != 0;
 }
 
+/* Those that the kernel wants of the first user namespace: any other's root has the bit, and it does not count. */
+static int ask_first_capability(struct rk_host *host, uint64_t any_of)
+{
+    int has = ask_capability(host, any_of);
+
+    return has == 1 && rk_host_fact(host, RK_FACT_USER_NAMESPACE) == 1 ? 0 : has;
+}
+
 /*
  * x86 says it itself: a hypervisor sets a flag of the processor. Elsewhere Xen's /sys/hypervisor, the device
  * tree and the firmware's product name tell.
@@ -190,10 +198,10 @@ int rk_host_fact(struct rk_host *host, uint32_t fact)
         uint64_t argument;
     } facts[HOST_FACTS] = {
         [RK_FACT_CORE_PMU] = {ask_core_pmu, 0},
-        [RK_FACT_CAP_PERFMON] = {ask_capability, CAP_BIT_PERFMON | CAP_BIT_SYS_ADMIN},
+        [RK_FACT_CAP_PERFMON] = {ask_first_capability, CAP_BIT_PERFMON | CAP_BIT_SYS_ADMIN},
         [RK_FACT_CAP_SYS_PTRACE] = {ask_capability, CAP_BIT_SYS_PTRACE},
-        [RK_FACT_CAP_IPC_LOCK] = {ask_capability, CAP_BIT_IPC_LOCK},
-        [RK_FACT_CAP_SYSLOG] = {ask_capability, CAP_BIT_SYSLOG},
+        [RK_FACT_CAP_IPC_LOCK] = {ask_first_capability, CAP_BIT_IPC_LOCK},
+        [RK_FACT_CAP_SYSLOG] = {ask_first_capability, CAP_BIT_SYSLOG},
         [RK_FACT_VIRTUAL] = {ask_virtual, 0},
         [RK_FACT_CONTAINER] = {ask_container, 0},
         [RK_FACT_TRACEFS] = {ask_tracefs, 0},

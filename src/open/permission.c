@@ -52,7 +52,12 @@ static int paranoid(const struct attempt *a, int64_t level, int wanted, const ch
     char remedy[sizeof a->ret->remedy];
     const char *capability = explain_capability(a->host);
 
-    if (explain_is(a, RK_FACT_CONTAINER))
+    if (explain_is(a, RK_FACT_USER_NAMESPACE) && !explain_is(a, RK_FACT_CONTAINER))
+        snprintf(remedy, sizeof remedy,
+                 "outside of this user namespace, whose capabilities don't count: sudo sysctl -w "
+                 "kernel.perf_event_paranoid=%d",
+                 wanted);
+    else if (explain_is(a, RK_FACT_CONTAINER))
         snprintf(remedy, sizeof remedy,
                  "on the container's host: sudo sysctl -w kernel.perf_event_paranoid=%d   # or start the "
                  "container with --cap-add %s",
@@ -115,20 +120,11 @@ int explain_denied(const struct attempt *a)
     if (explain_is_hardware(a->asked.type) && rk_host_fact(a->host, RK_FACT_CORE_PMU) == 0)
         return explain_no_hardware(a);
     if (explain_is(a, RK_FACT_CAP_PERFMON)) {
-        if (explain_is(a, RK_FACT_CONTAINER))
-            return explain_say(
-                a, RK_CAUSE_CAPABILITY, "start the container without a user namespace of its own",
-                "refused although the capability is there: in a container's user namespace it does "
-                "not count");
         return explain_say(a, RK_CAUSE_CAPABILITY, "look into: sudo dmesg | grep -iE 'lockdown|denied'",
                            "refused although the capability is there: kernel lockdown or a security module");
     }
-    if (level >= 3)
-        return paranoid(a, level,
-                        a->asked.pid < 0 ? 0
-                        : kernel         ? 1
-                                         : 2,
-                        "this kernel lets no plain user measure");
+    if (level >= 3 && !kernel && a->asked.pid >= 0)
+        return paranoid(a, level, 2, "this kernel lets no plain user measure");
     /* Their fields are behind a check of their own (EPERM); counting them is counting in the kernel. */
     if (tracepoint && level >= 0 && (a->asked.code == -EPERM || (a->asked.flags & RK_ATTEMPT_SAMPLING)))
         return paranoid(a, level, -1, "a plain user may not use tracepoints");

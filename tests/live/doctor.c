@@ -92,6 +92,24 @@ static void examine_as_nobody(void)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* Each level in turn, in the guest alone: nobody's machine is set otherwise by a test. */
+static void every_level(void)
+{
+    static const char path[] = "/proc/sys/kernel/perf_event_paranoid";
+
+    if (!getenv("RECKON_GUEST"))
+        return;
+    for (int level = -1; level <= 4; level++) {
+        FILE *file = fopen(path, "we");
+        CHECK(file && fprintf(file, "%d\n", level) > 0 && fclose(file) == 0);
+        printf("perf_event_paranoid = %d\n", level);
+        examine("root");
+        examine_as_nobody();
+    }
+    FILE *file = fopen(path, "we");
+    CHECK(file && fprintf(file, "2\n") > 0 && fclose(file) == 0);
+}
+
 int main(void)
 {
     if (geteuid() != 0) {
@@ -110,5 +128,6 @@ int main(void)
     kill(other, SIGKILL);
     CHECK(waitpid(other, NULL, 0) == other);
     examine_as_nobody();
+    every_level();
     return 0;
 }

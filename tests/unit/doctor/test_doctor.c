@@ -207,14 +207,14 @@ static void root_on_bare_metal(void **state)
     with_pmu();
     level_is(2);
     diagnose();
-    static const char *const order[] = {"count",  "sample",  "kernel",      "hardware", "user-read",
-                                        "others", "machine", "tracepoints", "symbols"};
+    static const char *const order[] = {"count",    "sample",    "kernel",      "others", "machine",
+                                        "hardware", "user-read", "tracepoints", "symbols"};
     assert_int_equal(rk_doctor_checks(doctor), 9);
     for (size_t i = 0; i < 9; i++) {
         struct rk_check c = {.size = sizeof c};
         assert_int_equal(rk_doctor_check(doctor, i, &c), 0);
         assert_string_equal(c.name, order[i]);
-        if (i != 4)
+        if (i != 6)
             yes(c.name);
     }
     struct rk_check c = {.size = sizeof c};
@@ -256,6 +256,94 @@ static void a_plain_user_on_bare_metal(void **state)
     diagnose();
     yes("kernel");
     yes("hardware");
+}
+
+/* Every level that kernels have, as a user without rights: what is left, and the smallest step to the rest. */
+static void every_level(void **state)
+{
+    static const struct {
+        const char *name;
+        int most;           /* the highest level at which it goes */
+        const char *remedy; /* beyond */
+    } rows[] = {
+        {"count", 2, "kernel.perf_event_paranoid=2 "},        {"sample", 2, "kernel.perf_event_paranoid=2 "},
+        {"kernel", 1, "kernel.perf_event_paranoid=1 "},       {"machine", 0, "kernel.perf_event_paranoid=0 "},
+        {"tracepoints", -1, "kernel.perf_event_paranoid=-1"},
+    };
+    (void)state;
+    for (int level = -1; level <= 4; level++) {
+        level_is(level);
+        doctor = rk_doctor_free(doctor);
+        host = rk_host_close(host);
+        diagnose();
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (level <= rows[i].most) {
+                yes(rows[i].name);
+                continue;
+            }
+            char what[64], keep[128];
+            snprintf(what, sizeof what, "kernel.perf_event_paranoid is %d", level);
+            expect(rows[i].name, RK_VERDICT_NO, RK_CAUSE_PARANOID, what, rows[i].remedy);
+            snprintf(keep, sizeof keep,
+                     "printf 'kernel.perf_event_paranoid = %d\\n' | sudo tee -a /etc/sysctl.d/",
+                     rows[i].most);
+            assert_int_equal(strncmp(check(rows[i].name).keep, keep, strlen(keep)), 0);
+        }
+    }
+}
+
+/* Before 5.8 there is no CAP_PERFMON to give. */
+static void an_old_kernel(void **state)
+{
+    (void)state;
+    level_is(2);
+    fake_file("proc/sys/kernel/cap_last_cap", "37\n");
+    diagnose();
+    expect("kernel", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 2", "sudo setcap cap_sys_admin+ep");
+}
+
+/* Root of a user namespace of its own has every capability there, and none that counts. */
+static void a_user_namespace(void **state)
+{
+    (void)state;
+    level_is(2);
+    fake_file("proc/self/status", "Name:\tme\nUid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n");
+    fake_file("proc/self/uid_map", "0 1000 1\n");
+    diagnose();
+    yes("count");
+    expect("kernel", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 2", "outside of this user namespace");
+    assert_null(strstr(check("kernel").remedy, "setcap"));
+}
+
+static void a_container_without_sysfs(void **state)
+{
+    char path[200];
+    (void)state;
+    level_is(2);
+    snprintf(path, sizeof path, "rm -rf '%s/sys'", fake_path);
+    assert_int_equal(system(path), 0);
+    fake_file(".dockerenv", "");
+    fake_file("proc/stat", "cpu  1 2 3\ncpu0 1 2 3\ncpu1 1 2 3\nintr 5\n");
+    diagnose();
+    yes("count");
+    yes("sample");
+    expect("machine", RK_VERDICT_NO, RK_CAUSE_PARANOID, "whole CPU", "--cap-add PERFMON");
+    expect("hardware", RK_VERDICT_NO, RK_CAUSE_NO_PMU, "no hardware PMU", "cpu-clock");
+    expect("tracepoints", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "not mounted", "docker run -v");
+}
+
+/* Not even /proc: nothing is known, and what can be tried is. */
+static void an_empty_root(void **state)
+{
+    char path[200];
+    (void)state;
+    snprintf(path, sizeof path, "rm -rf '%s/sys' '%s/proc'", fake_path, fake_path);
+    assert_int_equal(system(path), 0);
+    kernel.level = 2;
+    diagnose();
+    yes("count");
+    expect("kernel", RK_VERDICT_NO, RK_CAUSE_CAPABILITY, "capability is missing", "setcap cap_perfmon+ep");
+    expect("machine", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "can't be read", "");
 }
 
 static void nothing_goes(void **state)
@@ -377,8 +465,8 @@ static void tracefs(void **state)
     (void)state;
     root_user();
     level_is(2);
-    snprintf(path, sizeof path, "%s/sys/kernel/tracing/events/sched/sched_switch/id", fake_path);
-    unlink(path);
+    snprintf(path, sizeof path, "rm -rf '%s/sys/kernel/tracing'", fake_path);
+    assert_int_equal(system(path), 0);
     diagnose();
     expect("tracepoints", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "not mounted", "sudo mount -t tracefs");
     fake_file("sys/kernel/debug/tracing/events/sched/sched_switch/id", "314\n");
@@ -444,6 +532,11 @@ int main(void)
         DOCTOR_TEST(root_on_bare_metal),
         DOCTOR_TEST(a_plain_user),
         DOCTOR_TEST(a_plain_user_on_bare_metal),
+        DOCTOR_TEST(every_level),
+        DOCTOR_TEST(an_old_kernel),
+        DOCTOR_TEST(a_user_namespace),
+        DOCTOR_TEST(a_container_without_sysfs),
+        DOCTOR_TEST(an_empty_root),
         DOCTOR_TEST(nothing_goes),
         DOCTOR_TEST(a_container_filters),
         DOCTOR_TEST(little_locked_memory),
