@@ -259,3 +259,15 @@ int elf_address(const struct elf *elf, uint64_t offset, uint64_t *ret)
     *ret = offset - found->offset + found->address;
     return 0;
 }
+
+int elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret)
+{
+    for (uint32_t i = 0; i < elf->segment_n; i++) {
+        const struct elf_segment *s = &elf->segments[i];
+        if (s->type != ELF_SEGMENT_LOAD || address < s->address || address - s->address >= s->file_bytes)
+            continue;
+        *ret = address - s->address + s->offset;
+        return 0;
+    }
+    return -ENOENT;
+}

@@ -99,4 +99,7 @@ int elf_sections(struct elf *elf);
  * any that is loaded. 0, or -ENOENT. */
 int elf_address(const struct elf *elf, uint64_t offset, uint64_t *ret);
 
+/* The other way: where in the file a byte of memory lies. 0, or -ENOENT: in no loaded segment, or not in the file. */
+int elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret);
+
 #endif

@@ -48,3 +48,46 @@ void symtab_free(struct symtab *table)
     free(table->names);
     *table = (struct symtab){0};
 }
+
+static const char *defined_name(const struct symtab *table, const struct elf_symbol *symbol)
+{
+    bool known = symbol->type == SYMBOL_NOTYPE || symbol->type == SYMBOL_OBJECT ||
+                 symbol->type == SYMBOL_FUNCTION || symbol->type == SYMBOL_IFUNC;
+
+    return known && symbol->section && symbol->section < ELF_SECTIONS_RESERVED &&
+                   symbol->name < table->names_bytes
+               ? table->names + symbol->name
+               : NULL;
+}
+
+int symtab_find(struct elf *elf, const char *name, size_t n, struct elf_symbol *ret,
+                void (*offer)(void *context, const char *name), void *context)
+{
+    static const uint32_t kinds[] = {ELF_SECTION_SYMTAB, ELF_SECTION_DYNSYM};
+    bool found = false;
+
+    for (size_t k = 0; k < 2 && !found; k++) {
+        struct symtab table = {0};
+        int rc = symtab_load(elf, kinds[k], &table);
+        if (rc == -ENOENT)
+            continue;
+        if (rc < 0)
+            return rc;
+        for (uint32_t i = 0; i < table.n; i++) {
+            struct elf_symbol symbol = symtab_at(&table, i);
+            const char *own = defined_name(&table, &symbol);
+            if (!own || strncmp(own, name, n) != 0 || own[n] || (found && symbol.binding == SYMBOL_LOCAL))
+                continue;
+            *ret = symbol;
+            found = true;
+        }
+        for (uint32_t i = 0; !found && offer && i < table.n; i++) {
+            struct elf_symbol symbol = symtab_at(&table, i);
+            const char *own = defined_name(&table, &symbol);
+            if (own && *own)
+                offer(context, own);
+        }
+        symtab_free(&table);
+    }
+    return found ? 0 : -ENOENT;
+}

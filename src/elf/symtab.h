@@ -11,6 +11,7 @@
 /* st_info & 15, st_info >> 4 */
 enum {
     SYMBOL_NOTYPE = 0,
+    SYMBOL_OBJECT = 1,
     SYMBOL_FUNCTION = 2,
     SYMBOL_IFUNC = 10,
 
@@ -38,6 +39,13 @@ struct symtab {
 
 /* Loads the table of that section type (ELF_SECTION_SYMTAB or _DYNSYM). 0, -ENOENT: the file has none, -errno. */
 int symtab_load(struct elf *elf, uint32_t section_type, struct symtab *ret);
+
+/* The symbol of n bytes of name that the file itself defines, in .symtab or else in .dynsym, a global one before a
+ * local one: 0, -ENOENT, or -errno. `offer`, where it is not NULL, is called with every name of that kind, which lives
+ * until it returns, when there is none. */
+int symtab_find(struct elf *elf, const char *name, size_t n, struct elf_symbol *ret,
+                void (*offer)(void *context, const char *name), void *context);
+
 void symtab_free(struct symtab *table);
 
 /* i < n. */

@@ -1,12 +1,14 @@
 /*
  * The nearest names are looked for among the built-in ones, the aliases of every PMU (written with their PMU, so that
- * the proposal can be pasted) and the PMUs' own names.
+ * the proposal can be pasted); for what looks like a tracepoint, among those.
  */
 #include "event/suggest.h"
 
 #include "base/text.h"
+#include "event/modifier.h"
 #include "event/names.h"
 #include "event/nearest.h"
+#include "event/tracepoint.h"
 
 #include <errno.h>
 
@@ -23,6 +25,14 @@ static void offer_aliases(struct parser *p, struct nearest *nearest)
     }
 }
 
+/* Whether "name:…" has letters behind its colon that are modifiers, all of them: then the name is wrong. */
+static bool has_modifiers(const char *colon)
+{
+    size_t n = strcspn(colon + 1, ",{} \t\r\n");
+
+    return n == strspn(colon + 1, MODIFIER_LETTERS);
+}
+
 int no_such_event(struct parser *p)
 {
     char shown[100], remedy[256];
@@ -30,6 +40,11 @@ int no_such_event(struct parser *p)
     const char *name = p->at;
     size_t n = name_bytes(name), prefix = strlen("PERF_COUNT_HW_"), skip = 0;
 
+    if (name[n] == ':' && !has_modifiers(name + n)) {
+        int rc = tracepoint_missing(p);
+        if (rc < 0)
+            return rc;
+    }
     if (n > prefix &&
         (strncmp(name, "PERF_COUNT_HW_", prefix) == 0 || strncmp(name, "PERF_COUNT_SW_", prefix) == 0))
         skip = prefix;

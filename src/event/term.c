@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "event/names.h"
 #include "event/nearest.h"
+#include "event/number.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -95,29 +96,6 @@ static bool is(const struct term *term, const char *name)
     return strlen(name) == term->n && memcmp(term->name, name, term->n) == 0;
 }
 
-/* Decimal or 0x…: 0, -EINVAL it is none, -ERANGE more than 64 bits. */
-static int number(const char *text, size_t n, uint64_t *ret)
-{
-    bool hex = n > 2 && text[0] == '0' && (text[1] | 0x20) == 'x';
-    uint64_t base = hex ? 16 : 10, value = 0;
-
-    if (n == 0)
-        return -EINVAL;
-    for (size_t i = hex ? 2 : 0; i < n; i++) {
-        char c = text[i], l = (char)(c | 0x20);
-        uint64_t digit = c >= '0' && c <= '9'          ? (uint64_t)(c - '0')
-                         : hex && l >= 'a' && l <= 'f' ? (uint64_t)(l - 'a' + 10)
-                                                       : 99;
-        if (digit == 99)
-            return -EINVAL;
-        if (value > (UINT64_MAX - digit) / base)
-            return -ERANGE;
-        value = value * base + digit;
-    }
-    *ret = value;
-    return 0;
-}
-
 /* The value's bits to the mask's, from the lowest on: 0, or -ERANGE where it has more. */
 static int deposit(uint64_t value, uint64_t mask, uint64_t *word)
 {
@@ -135,7 +113,7 @@ static int deposit(uint64_t value, uint64_t mask, uint64_t *word)
 static int value_of(struct reading *r, const struct term *term, uint64_t *ret)
 {
     char name[40];
-    int rc = term->value ? number(term->value, term->n_value, ret) : -EINVAL;
+    int rc = term->value ? number_parse(term->value, term->n_value, ret) : -EINVAL;
 
     if (rc < 0)
         parse_fail(r->p, term->value ? term->value : term->name + term->n,
@@ -207,7 +185,7 @@ static int field(struct reading *r, const struct term *term, const char *at)
     text_show(name, sizeof name, term->name, term->n);
     if (rc < 0)
         return parse_unreadable(r->p, at, r->pmu, name, rc);
-    if (term->value && (rc = number(term->value, term->n_value, &value)) == -EINVAL)
+    if (term->value && (rc = number_parse(term->value, term->n_value, &value)) == -EINVAL)
         return parse_fail(r->p, at, "%s wants a number, as in %s=0x1", name, name);
     if (rc < 0 || deposit(value, format->mask, &r->words[format->word]) < 0) {
         int bits = __builtin_popcountll(format->mask);

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <reckon/record.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SAMPLE_ALWAYS \
     (RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD)
@@ -84,11 +85,18 @@ bool policy_is_kernels(uint32_t type, uint64_t config)
     return type == PERF_TRACEPOINT;
 }
 
+/* Whether its PMU can leave the kernel out: cores, software and breakpoints can; msr, uncore, probes can't. */
+static bool excludes(struct rk_host *host, const struct rk_event *event)
+{
+    return event->type <= PERF_BREAKPOINT || policy_is_core(host, event->type);
+}
+
 int policy_refuse(const struct rk_event *event, struct rk_error *e)
 {
     uint32_t modes = event->flags & MODES;
 
-    if (!policy_is_kernels(event->type, event->config) || !modes || (modes & RK_EVENT_KERNEL))
+    if ((!policy_is_kernels(event->type, event->config) && strcmp(event->pmu, "kprobe") != 0) || !modes ||
+        (modes & RK_EVENT_KERNEL))
         return 0;
     fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED, "leave its modifiers out",
          "%s: happens in the kernel alone, so that in user space there is nothing to count", event->name);
@@ -251,6 +259,8 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
         .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
         .flags = excluded(asked),
     };
+    if (*asked->probe) /* the kernel reads it while it opens; the set keeps it */
+        ret->config1 = (uint64_t)(uintptr_t)asked->probe;
     if (policy->inherit)
         ret->flags |= ATTR_INHERIT;
     if (place->leads) {
@@ -272,7 +282,7 @@ static enum policy_step to_user_only(struct policy *policy, struct rk_set *set, 
     int64_t level;
 
     if (policy->options->exact || policy->kind == TARGET_CPUS ||
-        policy_is_kernels(event->type, event->config) ||
+        policy_is_kernels(event->type, event->config) || !excludes(policy->host, event) ||
         (modes && (modes & (RK_EVENT_USER | RK_EVENT_KERNEL)) != (RK_EVENT_USER | RK_EVENT_KERNEL)))
         return STEP_NONE;
     if (rk_host_limit(policy->host, RK_LIMIT_PARANOID, &level) < 0 || level < 2 ||

@@ -1,0 +1,232 @@
+/*
+ * system:event, by name or by pattern. Its number is in tracefs: events/SYSTEM/EVENT/id.
+ *
+ * A user who may not look into tracefs is told that, not that there is no such event.
+ */
+#include "event/tracepoint.h"
+
+#include "base/abi.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "event/glob.h"
+#include "event/nearest.h"
+#include "host/host.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#define NAME_BYTES 255 /* as a file's */
+
+/* Where tracefs may be. */
+static const char *const places[] = {"sys/kernel/tracing/events", "sys/kernel/debug/tracing/events"};
+
+/* system and event of n and m bytes at p->at, or false. */
+static bool shape(const struct parser *p, size_t *ret_n, size_t *ret_m)
+{
+    size_t n = name_bytes(p->at);
+
+    if (n == 0 || n > NAME_BYTES || p->at[n] != ':')
+        return false;
+    size_t m = name_bytes(p->at + n + 1);
+    if (m == 0 || m > NAME_BYTES || p->at[0] == '.' || p->at[n + 1] == '.')
+        return false;
+    *ret_n = n;
+    *ret_m = m;
+    return true;
+}
+
+/* The place that has events/: its index, or why none: -EACCES, -ENOENT (not mounted) … */
+static int find_place(const struct rk_host *host)
+{
+    int first = 0;
+
+    for (int i = 0; i < 2; i++) {
+        _cleanup_close_ int fd = sys_open_at(host->root, places[i], O_RDONLY | O_DIRECTORY, 0);
+        if (fd >= 0)
+            return i;
+        if (first == 0 || first == -ENOENT)
+            first = fd;
+    }
+    return first;
+}
+
+static int number_of(const struct rk_host *host, int place, const char *system, size_t n, const char *event,
+                     size_t m, uint64_t *ret)
+{
+    char path[64 + 2 * NAME_BYTES];
+    int64_t id;
+
+    snprintf(path, sizeof path, "%s/%.*s/%.*s/id", places[place], (int)n, system, (int)m, event);
+    int rc = sys_file_number(host->root, path, &id);
+    if (rc == 0 && (id < 0 || id > UINT32_MAX))
+        rc = -EBADMSG;
+    if (rc == 0)
+        *ret = (uint64_t)id;
+    return rc;
+}
+
+static int add(struct parser *p, const char *system, size_t n, const char *event, size_t m, uint64_t id,
+               bool shown)
+{
+    int rc;
+    struct event_item *item = parse_add(p, &rc);
+
+    if (!item)
+        return rc;
+    item->event.type = PERF_TRACEPOINT;
+    item->event.config = id;
+    item->body = parse_text(p, "%.*s:%.*s", (int)n, system, (int)m, event);
+    if (shown)
+        item->shown = item->body;
+    return item->body ? 0 : -ENOMEM;
+}
+
+/* Names of a directory that fit a pattern, sorted; they are in the parser's arena. */
+struct names {
+    struct parser *p;
+    const char *pattern;
+    size_t n;
+    VECTOR(const char *) list;
+};
+
+static int take_name(void *context, const char *name)
+{
+    struct names *names = context;
+
+    if (!glob_match(names->pattern, names->n, name))
+        return 0;
+    const char **at = vector_push(&names->list);
+    if (!at || !(*at = arena_text(&names->p->events->arena, name, strlen(name))))
+        return -ENOMEM;
+    return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int list_names(struct names *names, const char *path)
+{
+    int rc = sys_dir_each(names->p->host->root, path, take_name, names);
+
+    if (names->list.n > 1)
+        qsort(names->list.items, names->list.n, sizeof *names->list.items, by_text);
+    return rc;
+}
+
+/* The events of one system that fit: how many, or -errno with p->e filled. */
+static int of_system(struct parser *p, int place, const char *system, const char *pattern, size_t m)
+{
+    struct names events = {p, pattern, m, {0}};
+    char path[64 + NAME_BYTES];
+    uint64_t id = 0;
+    int found = 0;
+
+    snprintf(path, sizeof path, "%s/%.255s", places[place], system);
+    int rc = list_names(&events, path);
+    if (rc == -ENOMEM)
+        fail_memory(p->e, RK_STAGE_EVENT);
+    else if (rc < 0) /* a file beside the systems, or one that vanished */
+        rc = 0;
+    for (size_t i = 0; rc == 0 && i < events.list.n; i++) {
+        const char *event = events.list.items[i];
+        if (number_of(p->host, place, system, strlen(system), event, strlen(event), &id) < 0)
+            continue;
+        rc = add(p, system, strlen(system), event, strlen(event), id, true);
+        found++;
+    }
+    vector_free(&events.list);
+    return rc < 0 ? rc : found;
+}
+
+static int by_pattern(struct parser *p, int place, size_t n, size_t m)
+{
+    struct names systems = {p, p->at, n, {0}};
+    int rc = list_names(&systems, places[place]), found = 0;
+
+    if (rc == -ENOMEM)
+        fail_memory(p->e, RK_STAGE_EVENT);
+    for (size_t i = 0; rc >= 0 && i < systems.list.n; i++) {
+        rc = of_system(p, place, systems.list.items[i], p->at + n + 1, m);
+        found += rc > 0 ? rc : 0;
+    }
+    vector_free(&systems.list);
+    return rc == -ENOMEM || rc == -E2BIG ? rc : found > 0;
+}
+
+int read_tracepoint(struct parser *p)
+{
+    size_t n, m;
+    uint64_t id = 0;
+    int rc;
+
+    if (!shape(p, &n, &m))
+        return 0;
+    int place = find_place(p->host);
+    if (place < 0)
+        return 0;
+    if (glob_is(p->at, n) || glob_is(p->at + n + 1, m)) {
+        rc = by_pattern(p, place, n, m);
+    } else {
+        rc = number_of(p->host, place, p->at, n, p->at + n + 1, m, &id);
+        if (rc < 0)
+            return 0;
+        rc = add(p, p->at, n, p->at + n + 1, m, id, false);
+        rc = rc < 0 ? rc : 1;
+    }
+    if (rc > 0)
+        p->at += n + 1 + m;
+    return rc;
+}
+
+static int untold(struct parser *p, int rc, const char *shown)
+{
+    if (rc == -ENOENT)
+        return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, "sudo mount -t tracefs nodev /sys/kernel/tracing",
+                            "%s: tracefs is not mounted, so that no tracepoint can be found", shown);
+    if (rc == -EACCES || rc == -EPERM)
+        return parse_refuse(
+            p, p->at, rc, RK_CAUSE_CAPABILITY,
+            "sudo mount -o remount,mode=755 /sys/kernel/tracing, or run as root",
+            "%s: this user can't read /sys/kernel/tracing, so that no tracepoint can be found", shown);
+    return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, NULL,
+                        "%s: /sys/kernel/tracing/events can't be read: %s", shown, strerror(-rc));
+}
+
+int tracepoint_missing(struct parser *p)
+{
+    char shown[100], remedy[256], path[64 + NAME_BYTES];
+    struct names systems = {p, "*", 1, {0}}, events = {p, "*", 1, {0}};
+    struct nearest nearest;
+    size_t n, m;
+    uint64_t id = 0;
+
+    if (!shape(p, &n, &m))
+        return 0;
+    text_show(shown, sizeof shown, p->at, n + 1 + m);
+    int place = find_place(p->host);
+    if (place < 0)
+        return untold(p, place, shown);
+    int rc = number_of(p->host, place, p->at, n, p->at + n + 1, m, &id);
+    if (rc < 0 && rc != -ENOENT && rc != -ENOTDIR)
+        return untold(p, rc, shown);
+    snprintf(path, sizeof path, "%s/%.*s", places[place], (int)n, p->at);
+    bool known = list_names(&events, path) == 0 && events.list.n > 0;
+    nearest_start(&nearest, known ? p->at + n + 1 : p->at, known ? m : n);
+    if (!known)
+        list_names(&systems, places[place]);
+    for (size_t i = 0; known && i < events.list.n; i++)
+        nearest_offer(&nearest, events.list.items[i]);
+    for (size_t i = 0; i < systems.list.n; i++)
+        nearest_offer(&nearest, systems.list.items[i]);
+    nearest_remedy(&nearest, remedy, sizeof remedy);
+    vector_free(&events.list);
+    vector_free(&systems.list);
+    return parse_refuse(p, known ? p->at + n + 1 : p->at, -ENOENT, RK_CAUSE_NO_EVENT, remedy,
+                        known ? "%s: this kernel has no such tracepoint"
+                              : "%s: no such event, and this kernel has no tracepoints of that system",
+                        shown);
+}
