@@ -174,7 +174,7 @@ static void no_locked_memory(void)
     _exit(0);
 }
 
-/* With kernel.perf_event_paranoid below 0, as in the guest, nobody's memory is limited. */
+/* With kernel.perf_event_paranoid below 0 nobody's memory is limited. */
 static bool memory_is_limited(void)
 {
     struct rk_host *host = NULL;
