@@ -18,9 +18,9 @@ bool glob_is(const char *pattern, size_t n)
 static bool in_set(const char *set, size_t n, char c, size_t *ret_n)
 {
     size_t i = 1;
-    bool not = n > 1 && (set[1] == '!' || set[1] == '^'), in = false;
+    bool negated = n > 1 && (set[1] == '!' || set[1] == '^'), in = false;
 
-    i += not ;
+    i += negated;
     for (size_t first = i; i < n && (set[i] != ']' || i == first); i++) {
         if (i + 2 < n && set[i + 1] == '-' && set[i + 2] != ']') {
             in |= (unsigned char)set[i] <= (unsigned char)c && (unsigned char)c <= (unsigned char)set[i + 2];
@@ -34,7 +34,7 @@ static bool in_set(const char *set, size_t n, char c, size_t *ret_n)
         return c == '[';
     }
     *ret_n = i + 1;
-    return in != not ;
+    return in != negated;
 }
 
 bool glob_match(const char *pattern, size_t n, const char *text)

@@ -55,7 +55,7 @@ static bool take_apart(char *line, struct mount_line *ret)
     if (!word || !ret->point || ret->point[0] != '/')
         return false;
     ret->type = strsep(&rest, " ");
-    strsep(&rest, " "); /* the device */
+    (void)strsep(&rest, " "); /* the device */
     ret->options = rest ? rest : "";
     unescape(ret->point);
     return ret->type != NULL;

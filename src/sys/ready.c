@@ -7,7 +7,9 @@
 int sys_epoll_open(void)
 {
     int fd = epoll_create1(EPOLL_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    if (fd < 0)
+        return -errno;
+    return fd;
 }
 
 int sys_epoll_add(int epoll, int fd, uint64_t tag)
