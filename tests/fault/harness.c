@@ -12,10 +12,10 @@
 #include "fault.h"
 #include "inject.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -263,15 +263,16 @@ static int enter_folder(char *folder)
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -errno;
 }
 
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
 static void leave_folder(const char *folder)
 {
-    DIR *d = opendir(folder);
-    for (struct dirent *entry; d && (entry = readdir(d));)
-        unlinkat(dirfd(d), entry->d_name, 0);
-    if (d)
-        closedir(d);
     if (chdir("/") == 0)
-        rmdir(folder);
+        nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static int try_all(struct fault_scenario *s, struct tally *t, int argc, char **argv)
