@@ -42,6 +42,7 @@ enum rk_limit {
     RK_LIMIT_NOFILE,       /* RLIMIT_NOFILE, soft */
     RK_LIMIT_NOFILE_HARD,  /* RLIMIT_NOFILE, hard */
     RK_LIMIT_MEMLOCK,      /* RLIMIT_MEMLOCK, bytes; INT64_MAX: unlimited */
+    RK_LIMIT_ATTR_SIZE,    /* bytes of perf_event_attr that this kernel knows, as it says itself */
     RK_LIMIT_LAST_CAP,     /* kernel.cap_last_cap: 38, CAP_PERFMON, is known from Linux 5.8 */
 };
 
@@ -51,6 +52,28 @@ RK_API int rk_host_limit(struct rk_host *host, uint32_t limit, int64_t *ret);
 
 /* Online CPU numbers, ascending. At least one. The array belongs to the host. */
 RK_API int rk_host_cpus(struct rk_host *host, const int32_t **ret, size_t *ret_n);
+
+/* The same for CPUs that could come online. */
+RK_API int rk_host_cpus_possible(struct rk_host *host, const int32_t **ret, size_t *ret_n);
+
+/* Where a CPU is. Numbers are the kernel's, and -1 where it says none (an offline CPU, a container without /sys). */
+struct rk_cpu {
+    uint32_t size;  /* set by the caller */
+    int32_t cpu;    /* its own number */
+    int32_t thread; /* 0, 1 … among the threads of its core */
+    int32_t core;   /* within the die */
+    int32_t die;    /* within the socket */
+    int32_t socket;
+    int32_t node;     /* of memory */
+    int32_t capacity; /* how fast, of 1024, where cores differ (arm64, riscv) */
+    uint32_t online;  /* 1 or 0 */
+    uint32_t reserved;
+    const char
+        *type; /* its core PMU where there are several: "cpu_core", "cpu_atom", "armv8_cortex_a72"; else "" */
+};
+
+/* 0 and *ret; -ENOENT: there can't be such a CPU. */
+RK_API int rk_host_cpu(struct rk_host *host, int32_t cpu, struct rk_cpu *ret);
 
 /* A PMU as sysfs shows it, below /sys/bus/event_source/devices. */
 struct rk_pmu {
@@ -89,8 +112,58 @@ enum rk_mount {
 };
 
 /* 0 and *ret, a path from the root on that begins with '/'; -ENOENT: it is not mounted; -EACCES: it is, in *ret, and
- * this user can't read it; or -errno. */
+ * this user can't read it; -EPERM: which there are can't be read; or -errno. */
 RK_API int rk_host_mount(struct rk_host *host, uint32_t mount, const char **ret);
+
+/*
+ * What the running kernel's perf_event_open(2) knows, each found by asking for it once, with a clock on this thread:
+ * a kernel refuses bits and bytes that it does not know. Never by the version: distributions carry features back.
+ */
+enum rk_feature {
+    RK_FEATURE_MMAP2,               /* mappings with inode and protection */
+    RK_FEATURE_COMM_EXEC,           /* which change of a name was an exec */
+    RK_FEATURE_CLOCKID,             /* a clock of one's choice for samples */
+    RK_FEATURE_CONTEXT_SWITCH,      /* records of switches */
+    RK_FEATURE_WRITE_BACKWARD,      /* rings that overwrite */
+    RK_FEATURE_MAX_STACK,           /* a limit of frames for each event */
+    RK_FEATURE_NAMESPACES,          /* records of namespaces */
+    RK_FEATURE_INHERIT_GROUP,       /* groups that are inherited and read together */
+    RK_FEATURE_SAMPLE_PHYS_ADDR,    /* physical addresses */
+    RK_FEATURE_KSYMBOL,             /* records of code that the kernel gets at run time */
+    RK_FEATURE_BPF_EVENT,           /* records of BPF programs */
+    RK_FEATURE_AUX_OUTPUT,          /* samples into an AUX area */
+    RK_FEATURE_SAMPLE_AUX,          /* pieces of an AUX area in samples */
+    RK_FEATURE_CGROUP,              /* records of cgroups */
+    RK_FEATURE_SAMPLE_CGROUP,       /* the cgroup in samples */
+    RK_FEATURE_TEXT_POKE,           /* records of changes in the kernel's code */
+    RK_FEATURE_SAMPLE_DATA_PAGE,    /* size of the page of a data address */
+    RK_FEATURE_SAMPLE_CODE_PAGE,    /* size of the page of an instruction */
+    RK_FEATURE_BUILD_ID,            /* build-ids in records of mappings */
+    RK_FEATURE_SAMPLE_WEIGHT_PARTS, /* weights in three parts */
+    RK_FEATURE_INHERIT_THREAD,      /* threads inherit, children don't */
+    RK_FEATURE_REMOVE_ON_EXEC,      /* gone with an exec */
+    RK_FEATURE_SIGTRAP,             /* a signal at each overflow, with data of one's own */
+    RK_FEATURE_READ_LOST,           /* how many samples were lost, in what is read */
+    RK_FEATURE_CONFIG3,             /* a fourth word of configuration */
+    RK_FEATURE_INHERIT_READ,        /* counts in the samples of inherited events */
+    RK_FEATURE_AUX_PAUSE,           /* AUX areas that begin paused */
+    RK_FEATURE_DEFER_CALLCHAIN,     /* user call chains on the way back to user space */
+    RK_FEATURE_CONFIG4,             /* a fifth word of configuration */
+};
+
+/* 1 it is known (whether or not this user may use it), 0 it is not, -errno it can't be told. Asked once. */
+RK_API int rk_host_feature(struct rk_host *host, uint32_t feature);
+
+struct rk_feature_text {
+    uint32_t size; /* set by the caller */
+    uint32_t reserved;
+    const char *name;  /* a stable word: "write-backward" */
+    const char *since; /* the Linux that brought it, for messages: "4.7" */
+    const char *about; /* one line */
+};
+
+/* 0 and *ret, or -ERANGE behind the last. */
+RK_API int rk_feature_describe(uint32_t feature, struct rk_feature_text *ret);
 
 /* "6.18.44": uname -r, for messages only; nothing is decided by it. "" where /proc is not there. */
 RK_API const char *rk_host_kernel(struct rk_host *host);

@@ -37,6 +37,8 @@ struct rk_host *rk_host_close(struct rk_host *host)
         return NULL;
     host_pmus_free(host);
     free(host->cpus.items);
+    free(host->possible.items);
+    free(host->places);
     for (size_t i = 0; i < HOST_MOUNTS; i++)
         free(host->mount_paths[i]);
     if (host->root >= 0)
@@ -71,11 +73,14 @@ int rk_host_limit(struct rk_host *host, uint32_t limit, int64_t *ret)
         [RK_LIMIT_NOFILE] = NULL,
         [RK_LIMIT_NOFILE_HARD] = NULL,
         [RK_LIMIT_MEMLOCK] = NULL,
+        [RK_LIMIT_ATTR_SIZE] = NULL,
         [RK_LIMIT_LAST_CAP] = "proc/sys/kernel/cap_last_cap",
     };
 
     if (!host || !ret || limit >= HOST_LIMITS)
         return -EINVAL;
+    if (limit == RK_LIMIT_ATTR_SIZE)
+        return host_attr_size(host, ret);
     if (!files[limit])
         return own_limit(limit, ret);
     struct host_answer *answer = &host->limits[limit];

@@ -5,6 +5,8 @@
  *     limits   one answer per enum rk_limit (the process's own rlimits are asked anew each time)
  *     facts    one answer per enum rk_fact
  *     cpus     online CPU numbers, ascending
+ *     possible, places    the CPUs that there can be; where one is, is read when it is asked for
+ *     features one answer per enum rk_feature
  *     mounts   where tracefs and the cgroups are; /proc/self/mountinfo is read when that is not the usual place
  *     pmus     the names below /sys/bus/event_source/devices, sorted; what a PMU has (host/pmu.h) is read
  *              when that PMU is asked for: a server has hundreds
@@ -22,7 +24,14 @@
 
 #define HOST_LIMITS (RK_LIMIT_LAST_CAP + 1)
 #define HOST_FACTS (RK_FACT_USER_NAMESPACE + 1)
+#define HOST_FEATURES (RK_FEATURE_CONFIG4 + 1)
 #define HOST_MOUNTS (RK_MOUNT_CGROUP1 + 1)
+
+struct host_cpu {
+    bool read;
+    int32_t node; /* of all, once the nodes were read */
+    struct rk_cpu face;
+};
 
 struct rk_host {
     int root;
@@ -36,6 +45,13 @@ struct rk_host {
     VECTOR(struct host_pmu) pmus;
     struct host_answer cores_read; /* rc only */
     VECTOR(struct host_pmu *) cores;
+    struct host_answer features[HOST_FEATURES];   /* rc only */
+    struct host_answer possible_read, nodes_read; /* rc only */
+    struct {
+        int32_t *items;
+        size_t n;
+    } possible;
+    struct host_cpu *places;                /* one for each of `possible`, read when asked for */
     struct host_answer mounts[HOST_MOUNTS]; /* rc only */
     char *mount_paths[HOST_MOUNTS];
     bool kernel_read;
@@ -49,5 +65,8 @@ static inline bool host_transient(int rc)
 }
 
 void host_pmus_free(struct rk_host *host);
+
+/* RK_LIMIT_ATTR_SIZE. */
+int host_attr_size(struct rk_host *host, int64_t *ret);
 
 #endif

@@ -150,6 +150,8 @@ int rk_host_mount(struct rk_host *host, uint32_t mount, const char **ret)
             free(path);
             return answer->rc;
         }
+        if (answer->rc == -EACCES && !path) /* not of the mount: the list of them can't be read */
+            answer->rc = -EPERM;
         answer->asked = true;
         host->mount_paths[mount] = path;
     }

@@ -254,16 +254,17 @@ WRAP(ssize_t, readlink, const char *path, char *buffer, size_t n)
     return __real_readlink(path, buffer, n);
 }
 
-/* Counters want a read of all their words (else ENOSPC), files of /proc/sys give a later read nothing: there a
- * short read can't come from the kernel. */
+/* Counters want a read of all their words (else ENOSPC), files of /proc/sys give a later read nothing, lists of CPUs in
+ * sysfs give nothing at all to a buffer of one byte: there a short read can't come from the kernel. */
 static bool only_whole(int fd)
 {
-    char path[64], to[64] = "";
+    char path[64], to[128] = "";
     int saved = errno;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     ssize_t n = __real_readlink(path, to, sizeof to - 1);
     errno = saved;
-    return n > 0 && (strstr(to, "[perf_event]") || !strncmp(to, "/proc/sys/", 10));
+    return n > 0 && (strstr(to, "[perf_event]") || !strncmp(to, "/proc/sys/", 10) ||
+                     (!strncmp(to, "/sys/devices/", 13) && strstr(to, "list")));
 }
 
 WRAP(ssize_t, read, int fd, void *buffer, size_t n)

@@ -99,6 +99,9 @@ static void every_level(void)
 
     if (!getenv("RECKON_GUEST"))
         return;
+    int before = 0;
+    FILE *was = fopen(path, "re");
+    CHECK(was && fscanf(was, "%d", &before) == 1 && fclose(was) == 0);
     for (int level = -1; level <= 4; level++) {
         FILE *file = fopen(path, "we");
         CHECK(file && fprintf(file, "%d\n", level) > 0 && fclose(file) == 0);
@@ -107,7 +110,7 @@ static void every_level(void)
         examine_as_nobody();
     }
     FILE *file = fopen(path, "we");
-    CHECK(file && fprintf(file, "2\n") > 0 && fclose(file) == 0);
+    CHECK(file && fprintf(file, "%d\n", before) > 0 && fclose(file) == 0);
 }
 
 int main(void)
