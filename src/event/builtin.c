@@ -46,7 +46,7 @@ static int spread(struct parser *p, struct host_pmu *const *pmus, int n, size_t 
     return 1;
 }
 
-static int add(struct parser *p, size_t length, uint32_t type, uint64_t config)
+int generic_add(struct parser *p, size_t length, uint32_t type, uint64_t config)
 {
     struct host_pmu *const *cores;
     int n = type == PERF_SOFTWARE ? 0 : several(p, &cores), rc;
@@ -72,7 +72,7 @@ int read_builtin(struct parser *p)
 
     if (!name_fold(folded, p->at, n) || !name_find(folded, &type, &config))
         return 0;
-    return add(p, n, type, config);
+    return generic_add(p, n, type, config);
 }
 
 int raw_parse(const char *text, size_t n, uint64_t *ret)
@@ -105,5 +105,5 @@ int read_raw(struct parser *p)
     if (rc < 0)
         return parse_fail(p, p->at + (p->at[2] == 'x' || p->at[2] == 'X' ? 3 : 1) + 16,
                           "a raw event has 64 bits: 16 hexadecimal digits at most");
-    return rc == 0 ? 0 : add(p, n, PERF_RAW, config);
+    return rc == 0 ? 0 : generic_add(p, n, PERF_RAW, config);
 }

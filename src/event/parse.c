@@ -232,7 +232,8 @@ static int give_names(struct parser *p, size_t first, const char *name, const ch
 static int take_event(struct parser *p)
 {
     static int (*const readers[])(struct parser *) = {
-        read_probe, read_breakpoint, read_pmu, read_builtin, read_raw, read_alias, read_tracepoint,
+        read_probe, read_breakpoint, read_pmu,        read_builtin,
+        read_raw,   read_alias,      read_tracepoint, read_vendor,
     };
     struct modifiers modifiers = {0};
     size_t first = p->events->list.n;

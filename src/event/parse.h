@@ -28,6 +28,9 @@ int read_alias(struct parser *p);      /* mem-loads: what sysfs offers for the c
 int read_tracepoint(struct parser *p); /* sched:sched_switch */
 int read_vendor(struct parser *p);     /* INST_RETIRED:ANY_P, by libpfm4 */
 
+/* Adds a generic or raw event, `length` bytes at p->at: one, or one for each core PMU. As a reader. */
+int generic_add(struct parser *p, size_t length, uint32_t type, uint64_t config);
+
 /* Bytes of a name at `at`: up to what ends one. */
 size_t name_bytes(const char *at);
 

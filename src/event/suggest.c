@@ -9,6 +9,7 @@
 #include "event/names.h"
 #include "event/nearest.h"
 #include "event/tracepoint.h"
+#include "event/vendor.h"
 
 #include <errno.h>
 
@@ -40,6 +41,12 @@ int no_such_event(struct parser *p)
     const char *name = p->at;
     size_t n = name_bytes(name), prefix = strlen("PERF_COUNT_HW_"), skip = 0;
 
+    if (vendor_missing(p))
+        return parse_refuse(
+            p, name, -ENOENT, RK_CAUSE_MISSING_LIBRARY,
+            "install libpfm4: sudo apt-get install libpfm4, or sudo dnf install libpfm",
+            "%s: no such event; if it is a vendor's name, libpfm4 is needed, which is not installed",
+            text_show(shown, sizeof shown, name, strcspn(name, ",{} \t\r\n")));
     if (name[n] == ':' && !has_modifiers(name + n)) {
         int rc = tracepoint_missing(p);
         if (rc < 0)

@@ -192,6 +192,12 @@ WRAP(char *, strndup, const char *text, size_t n)
     return HOLD(__real_strndup(text, n));
 }
 
+WRAP(void *, dlopen, const char *name, int flags)
+{
+    NO_MEMORY("dlopen");
+    return __real_dlopen(name, flags);
+}
+
 WRAP(char *, getcwd, char *buffer, size_t n)
 {
     NO_MEMORY("getcwd");

@@ -1,0 +1,29 @@
+/*
+ * libpfm4: the vendors' names. The only file that knows it; loaded at the first question, by the process once.
+ */
+#ifndef EVENT_LIBPFM_H
+#define EVENT_LIBPFM_H
+
+#include "base/abi.h"
+
+enum libpfm_answer {
+    LIBPFM_ENCODED,
+    LIBPFM_MISSING, /* the library is not installed, or can't start */
+    LIBPFM_NO_NAME, /* it knows no such event for this processor */
+    LIBPFM_WRONG,   /* it knows the event, and not what stands behind: umask, modifier */
+};
+
+/* Encodes a name with umasks and modifiers, "skl::INST_RETIRED:ANY_P:u": of *ret, type, config … config2 and the
+ * exclude and precise flags. LIBPFM_WRONG: *ret_why says what is, in libpfm4's words. */
+enum libpfm_answer libpfm_encode(const char *name, struct perf_attr *ret, const char **ret_why);
+
+/* An event of one of the PMUs that libpfm4 takes this machine to have. Texts are libpfm4's and stay. */
+struct libpfm_event {
+    const char *pmu, *name, *description;
+};
+
+/* Calls `each` for every event until it returns non-zero, which is returned; 0, or -ENOENT: the library is missing.
+ * That libpfm4 lists a PMU does not mean that the kernel has it. */
+int libpfm_each(int (*each)(void *context, const struct libpfm_event *event), void *context);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * Libraries that are loaded when they are needed, and not before.
+ */
+#ifndef SYS_LIBRARY_H
+#define SYS_LIBRARY_H
+
+/* dlopen(3), its names kept to itself; NULL: it is not there. It stays loaded. */
+void *sys_library(const char *name);
+
+/* The address of a function of it, to be cast; NULL: it has none of that name. */
+void *sys_library_function(void *library, const char *name);
+
+#endif
