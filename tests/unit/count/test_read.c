@@ -6,7 +6,7 @@
 #include "target/target.h"
 
 #define sys_perf_read_once sys_perf_read
-#include "../../../src/count/read.c"
+#include "../../../src/count/read.c" // NOLINT(bugprone-suspicious-include)
 
 #define ROOT "bare-metal"
 
@@ -36,7 +36,7 @@ static int honest(int index, uint64_t *words, size_t n)
             members += kernel.opened[i].group_fd == FIRST_FD + index;
         *w++ = (uint64_t)members;
     } else {
-        *w++ = (uint64_t)(index + 1) * 10;
+        *w++ = ((uint64_t)index + 1) * 10;
     }
     *w++ = 2000;
     *w++ = 1000;
@@ -44,11 +44,11 @@ static int honest(int index, uint64_t *words, size_t n)
         if (i != index && kernel.opened[i].group_fd != FIRST_FD + index)
             continue;
         if (format & FORMAT_GROUP)
-            *w++ = (uint64_t)(i + 1) * 10;
+            *w++ = ((uint64_t)i + 1) * 10;
         if (format & FORMAT_ID)
-            *w++ = (uint64_t)(1000 + i);
+            *w++ = 1000 + (uint64_t)i;
         if (format & FORMAT_LOST)
-            *w++ = (uint64_t)(i + 1);
+            *w++ = (uint64_t)i + 1;
         members--;
     }
     size_t used = (size_t)(w - words);
@@ -72,14 +72,14 @@ static void test_shapes(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct rk_value v[5];
+        struct rk_value v[5] = {0};
         uint64_t lost;
 
         kernel_reset();
         kernel.read = honest;
         assert_int_equal(scene_open(&s, ROOT, "page-faults,{cycles:S,r1:S,r2:S},{r3,r4}", self(), &shapes[i]),
                          0);
-        struct rk_value six[6];
+        struct rk_value six[6] = {0};
         assert_int_equal(rk_set_read(s.set, 0, v, 5), -EINVAL);
         assert_int_equal(rk_set_read(s.set, 1, six, 6), -ERANGE);
         assert_int_equal(kernel.reads, 0);
@@ -102,7 +102,7 @@ static void test_shapes(void **state)
 static void test_total(void **state)
 {
     struct scene s;
-    struct rk_value v[2];
+    struct rk_value v[2] = {0};
 
     (void)state;
     kernel_reset();
@@ -137,7 +137,7 @@ static int fails(int index, uint64_t *words, size_t n)
 static void test_starved(void **state)
 {
     struct scene s;
-    struct rk_value v[3];
+    struct rk_value v[3] = {0};
 
     (void)state;
     kernel_reset();
@@ -183,7 +183,7 @@ static void test_starved(void **state)
 static void test_total_unknown(void **state)
 {
     struct scene s;
-    struct rk_value v[2];
+    struct rk_value v[2] = {0};
 
     (void)state;
     kernel_reset();
@@ -204,7 +204,7 @@ static void test_total_unknown(void **state)
 static void test_broken_group(void **state)
 {
     struct scene s;
-    struct rk_value v[3];
+    struct rk_value v[3] = {0};
 
     (void)state;
     kernel_reset();
@@ -231,7 +231,7 @@ static int another_number(int index, uint64_t *words, size_t n)
 static void test_wrong_number(void **state)
 {
     struct scene s;
-    struct rk_value v[2];
+    struct rk_value v[2] = {0};
 
     (void)state;
     kernel_reset();
@@ -275,7 +275,7 @@ static void test_idle(void **state)
 static void test_forked(void **state)
 {
     struct scene s;
-    struct rk_value v[1];
+    struct rk_value v[1] = {0};
     uint64_t lost;
 
     (void)state;
@@ -303,7 +303,7 @@ static void test_forked(void **state)
 static void test_pages(void **state)
 {
     struct scene s;
-    struct rk_value v[3];
+    struct rk_value v[3] = {0};
     /* index 0: no counter is touched */
     struct perf_page page = {.offset = 77, .time_enabled = 5, .time_running = 4, .time_mult = 0};
 

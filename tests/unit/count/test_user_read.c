@@ -37,7 +37,7 @@ static inline uint64_t pmc_clock(void)
     return cpu.clock;
 }
 
-#include "../../../src/count/user_read.c"
+#include "../../../src/count/user_read.c" // NOLINT(bugprone-suspicious-include)
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void reset(void)
 
 static void check(uint64_t value, uint64_t enabled, uint64_t running)
 {
-    struct rk_value v;
+    struct rk_value v = {0};
 
     assert_true(user_read(&page, &v));
     assert_int_equal(v.value, value);
@@ -175,7 +175,7 @@ static void test_clock(void **state)
     page.time_mult = 715827883;
     cpu.clock = UINT64_C(3000000000) * 1000000; /* 11 days */
     page.time_offset = -(UINT64_C(1000000) * 1000000000 - 7);
-    struct rk_value v;
+    struct rk_value v = {0};
     assert_true(user_read(&page, &v));
     /* mult is rounded by 1.6e-10 of its value */
     assert_in_range(v.enabled, 507 + 0, 507 + 700000);
