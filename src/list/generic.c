@@ -3,6 +3,7 @@
  */
 #include "base/abi.h"
 #include "event/names.h"
+#include "host/host.h"
 #include "list/list.h"
 
 #include <stdio.h>
@@ -46,6 +47,41 @@ static const unsigned char meaningful[] = {7, 5, 7, 7, 1, 1, 7};
 
 static const struct trial_place here = {.cpu = -1};
 
+/* What sysfs calls them, where it has them. */
+static const char *const aliases[] = {
+    [HW_CYCLES] = "cpu-cycles",
+    [HW_INSTRUCTIONS] = "instructions",
+    [HW_CACHE_REFERENCES] = "cache-references",
+    [HW_CACHE_MISSES] = "cache-misses",
+    [HW_BRANCHES] = "branch-instructions",
+    [HW_BRANCH_MISSES] = "branch-misses",
+    [HW_BUS_CYCLES] = "bus-cycles",
+    [HW_STALLED_FRONTEND] = "stalled-cycles-frontend",
+    [HW_STALLED_BACKEND] = "stalled-cycles-backend",
+    [HW_REF_CYCLES] = "ref-cycles",
+};
+
+/*
+ * What it is on the core PMU, or on the first of several: by its fields where sysfs has an alias, else by its name. Costs
+ * some files for each, and so is made only where it is shown. 0 or -errno.
+ */
+static int encode_core(struct gather *g, struct rk_list_entry *entry, const char *alias_name, char *to,
+                       size_t size)
+{
+    struct host_pmu *const *cores;
+    const struct pmu_alias *alias;
+    int n = g->options.flags & RK_LIST_LONG ? host_cores(g->host, &cores) : 0;
+
+    if (n <= 0)
+        return host_transient(n) ? n : 0;
+    int rc = alias_name ? host_pmu_alias(g->host, cores[0], alias_name, strlen(alias_name), &alias) : -ENOENT;
+    if (host_transient(rc))
+        return rc;
+    snprintf(to, size, "%s/%s/", cores[0]->name, rc == 0 ? alias->terms : entry->name);
+    entry->encoding = to;
+    return 0;
+}
+
 /* Generic hardware events are what the core PMUs count. */
 static bool cores_wanted(const struct gather *g)
 {
@@ -70,9 +106,13 @@ static int add(struct gather *g, struct rk_list_entry *entry, uint32_t type, uin
 
 int gather_hardware(struct gather *g)
 {
+    char encoding[400];
+
     for (size_t i = 0; cores_wanted(g) && i < N(hardware); i++) {
         struct rk_list_entry entry = entry_new("hardware", name_of(PERF_HARDWARE, i), hardware[i]);
-        int rc = add(g, &entry, PERF_HARDWARE, i);
+        int rc = encode_core(g, &entry, aliases[i], encoding, sizeof encoding);
+        if (rc >= 0)
+            rc = add(g, &entry, PERF_HARDWARE, i);
         if (rc < 0)
             return rc;
     }
@@ -81,7 +121,7 @@ int gather_hardware(struct gather *g)
 
 int gather_cache(struct gather *g)
 {
-    char about[96];
+    char about[96], encoding[400];
 
     for (uint64_t i = 0; cores_wanted(g) && i < N(caches) * 6; i++) {
         uint64_t cache = i / 6, operation = i / 2 % 3, missed = i % 2;
@@ -91,7 +131,9 @@ int gather_cache(struct gather *g)
         snprintf(about, sizeof about, "%s: %s%s", caches[cache], operations[operation],
                  missed ? " that missed" : "");
         struct rk_list_entry entry = entry_new("cache", name_of(PERF_HW_CACHE, config), about);
-        int rc = add(g, &entry, PERF_HW_CACHE, config);
+        int rc = encode_core(g, &entry, NULL, encoding, sizeof encoding);
+        if (rc >= 0)
+            rc = add(g, &entry, PERF_HW_CACHE, config);
         if (rc < 0)
             return rc;
     }
