@@ -40,19 +40,20 @@ struct rk_events;
 struct rk_event {
     uint32_t size; /* set by the caller */
     uint32_t type; /* perf_event_attr.type */
-    uint64_t config, config1, config2, config3, config4; /* breakpoints: config1 address, config2 length */
+    uint64_t config, config1, config2, config3, config4;
     uint32_t group;     /* events with the same number form a group; numbers ascend */
     uint32_t flags;     /* RK_EVENT_… */
     uint32_t precise;   /* 0 … 3, from :p */
-    uint32_t bp_type;   /* breakpoints: HW_BREAKPOINT_… */
+    uint32_t bp_type;   /* breakpoints: HW_BREAKPOINT_…; config1 is the address, config2 the length */
     uint64_t period;    /* this event's own sampling period, or 0 */
     uint64_t frequency; /* this event's own sampling frequency, or 0 */
     double scale;       /* a count times this is in `unit`; 1.0 where there is none */
     const char *name;   /* name=, or as it was written with its own modifiers, less surrounding space */
     const char *unit;   /* "", "ns", "Joules" … */
-    const char *pmu;    /* the PMU in sysfs that it was asked of, "cpu_core", "msr"; "": of none in particular */
-    const char *probe;  /* kprobes: the function, config2 the offset in it, or "" and config2 the address; uprobes:
-                         * the path, config2 the offset in the file. What is not "" goes where attr.config1 points. */
+    const char *pmu;    /* the PMU in sysfs that it was asked of, "cpu_core", "msr"; or "" */
+    /* Probes: what attr.config1 shall point to, or "". kprobes: the function, and config2 is the offset in it
+     * (with "" config2 is the address); uprobes: the path, and config2 is the offset in the file. */
+    const char *probe;
 };
 
 /* Parses `text`; all or nothing. -EINVAL: not of this grammar; -ENOENT: no such event; -E2BIG: too many.

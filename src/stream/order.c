@@ -48,7 +48,8 @@ static struct order_chunk *chunk_begin(struct order *order)
     } else if (old) {
         chunk_spend(order, old);
     }
-    return order->filling = chunk;
+    order->filling = chunk;
+    return chunk;
 }
 
 /* Items that are out leave the array, so that what is held is one run in front of what is pushed. */

@@ -81,7 +81,7 @@ int sys_executable(const char *path)
     struct stat st;
 
     if (stat(path, &st) < 0)
-        return -errno;
+        return errno == EACCES ? -EPERM : -errno;
     if (S_ISDIR(st.st_mode))
         return -EISDIR;
     if (!S_ISREG(st.st_mode))

@@ -24,7 +24,7 @@ int32_t sys_fork(void);
 int sys_execute(const char *path, char *const argv[], char *const environment[]);
 
 /* What may be done with a path, under the effective ids: 0 where it is a regular file that can be executed,
- * -EISDIR for a directory, else -errno. */
+ * -EISDIR for a directory, -EPERM where a directory on the way can't be entered, else -errno. */
 int sys_executable(const char *path);
 
 /* The calling process's directory, to be freed; NULL with -errno in *ret_rc. */

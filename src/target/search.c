@@ -29,7 +29,8 @@ static char *join(const char *directory, size_t n, const char *name)
     return path;
 }
 
-/* The first executable in PATH. -ENOENT; -EACCES where there was one of that name that can't be executed. */
+/* The first executable in PATH. -ENOENT; -EACCES where there was one of that name that can't be executed.
+ * A directory that can't be entered holds nothing, as for a shell. */
 static int search_path(const char *name, char **ret)
 {
     const char *path = getenv("PATH");
@@ -68,8 +69,9 @@ static int not_found(int rc, const char *name, struct rk_error *e)
     const char *why = rc == -ENOENT   ? (is_path ? "no such file" : "not found in PATH")
                       : rc == -EACCES ? "permission to execute it is missing"
                       : rc == -EISDIR ? "is a directory"
+                      : rc == -EPERM  ? "a directory on the way may not be entered"
                                       : strerror(-rc);
-    if (rc == -EISDIR)
+    if (rc == -EISDIR || rc == -EPERM)
         rc = -EACCES; /* as execve(2) would say */
     return fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_NO_COMMAND, remedy, "%s: %s", shown, why);
 }

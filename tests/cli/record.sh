@@ -8,7 +8,7 @@ busy='i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
 [ $? = 6 ] || fail "exit 6 was not passed on"
 grep -qE '^reckon record: [0-9,]+ samples in perf.data \(.*\), 0 lost' err || fail "the closing line"
 [ "$(stat -c %a perf.data)" = 600 ] || fail "mode $(stat -c %a perf.data), not 600"
-"$RECKON" record -q -e cpu-clock true 2>err || fail "a second recording"
+"$RECKON" record -q -e cpu-clock:u true 2>err || fail "a second recording"
 [ ! -s err ] || fail "-q is not quiet"
 [ -f perf.data.old ] || fail "the previous one was not kept"
 mv perf.data.old perf.data

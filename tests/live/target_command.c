@@ -547,6 +547,25 @@ static void a_stolen_end_is_said(void)
     rk_target_free(target);
 }
 
+/* A directory of PATH that this user can't enter holds nothing: not found, not forbidden. */
+static void shut_directories_are_passed(void)
+{
+    char shut[64], path[256], *saved = strdup(getenv("PATH")), *argv[] = {"reckon-no-such-command", NULL};
+    struct rk_target *target;
+
+    snprintf(shut, sizeof shut, "%s/shut", work);
+    CHECK(saved && mkdir(shut, 0) == 0);
+    snprintf(path, sizeof path, "%s:/bin", shut);
+    setenv("PATH", path, 1);
+    EQUAL(rk_target_command(argv, NULL, &target, &e), -ENOENT);
+    snprintf(path, sizeof path, "%s/x", shut);
+    argv[0] = path;
+    EQUAL(rk_target_command(argv, NULL, &target, &e), geteuid() == 0 ? -ENOENT : -EACCES);
+    setenv("PATH", saved, 1);
+    free(saved);
+    CHECK(rmdir(shut) == 0);
+}
+
 static void all(void)
 {
     CHECK(mkdtemp(strcpy(work, "/tmp/reckon-command-XXXXXX")));
@@ -558,6 +577,7 @@ static void all(void)
     many_leave_nothing();
     many_at_once();
     exec_errors_come_back();
+    shut_directories_are_passed();
     killed_while_it_waits();
     killed_while_it_is_released();
     orphans_do_not_run();
