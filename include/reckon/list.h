@@ -33,7 +33,7 @@ extern "C" {
 struct rk_list;
 
 #define RK_LIST_ALL \
-    UINT32_C(0x01) /* each tracepoint, each instance of a PMU, tables of other processors too */
+    UINT32_C(0x01) /* each tracepoint, each instance of a PMU, the vendors' tables (libpfm4) */
 #define RK_LIST_LONG UINT32_C(0x02)    /* tracepoints with number and fields: reads one file for each */
 #define RK_LIST_UNTRIED UINT32_C(0x04) /* open nothing: for a host whose root is not this machine's */
 

@@ -19,6 +19,7 @@ enum {
     PFM_TOO_SMALL = -12,
     PFM_OS_NONE = 0,
     PFM_OS_PERF_EXT = 2,
+    PFM_ATTRIBUTE_UMASK = 1,
     PFM_PLM_ALL = 0x01 | 0x08 | 0x10, /* kernel, user, hypervisor */
     PFM_PMU_MAX = 1024,               /* more than there are */
 };
@@ -45,6 +46,15 @@ struct pfm_event {
     unsigned flags;
 };
 
+struct pfm_attribute {
+    const char *name, *description, *same_as;
+    size_t size;
+    uint64_t code;
+    int type, index, control;
+    unsigned flags;
+    uint64_t value;
+};
+
 /* Filled once, before anyone reads it. */
 static struct {
     bool started;
@@ -52,6 +62,7 @@ static struct {
     int (*pmu)(int pmu, struct pfm_pmu *ret);
     int (*event)(int index, int os, struct pfm_event *ret);
     int (*next)(int index);
+    int (*attribute)(int event, int index, int os, struct pfm_attribute *ret);
     const char *(*error)(int code);
 } pfm;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -69,9 +80,10 @@ static void start(void)
     *(void **)&pfm.pmu = sys_library_function(library, "pfm_get_pmu_info");
     *(void **)&pfm.event = sys_library_function(library, "pfm_get_event_info");
     *(void **)&pfm.next = sys_library_function(library, "pfm_get_event_next");
+    *(void **)&pfm.attribute = sys_library_function(library, "pfm_get_event_attr_info");
     *(void **)&pfm.error = sys_library_function(library, "pfm_strerror");
-    pfm.started = initialize && pfm.encode && pfm.pmu && pfm.event && pfm.next && pfm.error &&
-                  initialize() == PFM_SUCCESS;
+    pfm.started = initialize && pfm.encode && pfm.pmu && pfm.event && pfm.next && pfm.attribute &&
+                  pfm.error && initialize() == PFM_SUCCESS;
 }
 
 enum libpfm_answer libpfm_encode(const char *name, struct perf_attr *ret, const char **ret_why)
@@ -111,8 +123,20 @@ int libpfm_each(int (*each)(void *context, const struct libpfm_event *event), vo
         for (int k = pmu.first; k >= 0 && rc == 0; k = pfm.next(k)) {
             struct pfm_event event = {.size = sizeof event};
             if (pfm.event(k, PFM_OS_NONE, &event) == PFM_SUCCESS)
-                rc = each(context, &(struct libpfm_event){pmu.name, event.name, event.description});
+                rc = each(context, &(struct libpfm_event){pmu.name, event.name, event.description, k,
+                                                          event.attributes});
         }
     }
     return rc;
+}
+
+bool libpfm_umask(const struct libpfm_event *event, int number, struct libpfm_umask *ret)
+{
+    struct pfm_attribute attribute = {.size = sizeof attribute};
+
+    if (pfm.attribute(event->index, number, PFM_OS_NONE, &attribute) != PFM_SUCCESS ||
+        attribute.type != PFM_ATTRIBUTE_UMASK)
+        return false;
+    *ret = (struct libpfm_umask){attribute.name, attribute.description};
+    return true;
 }

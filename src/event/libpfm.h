@@ -6,6 +6,8 @@
 
 #include "base/abi.h"
 
+#include <stdbool.h>
+
 enum libpfm_answer {
     LIBPFM_ENCODED,
     LIBPFM_MISSING, /* the library is not installed, or can't start */
@@ -20,7 +22,14 @@ enum libpfm_answer libpfm_encode(const char *name, struct perf_attr *ret, const 
 /* An event of one of the PMUs that libpfm4 takes this machine to have. Texts are libpfm4's and stay. */
 struct libpfm_event {
     const char *pmu, *name, *description;
+    int index, attributes; /* for libpfm_umask() */
 };
+
+/* The number-th attribute of the event, number < event->attributes: true and its texts where that is a umask. */
+struct libpfm_umask {
+    const char *name, *description;
+};
+bool libpfm_umask(const struct libpfm_event *event, int number, struct libpfm_umask *ret);
 
 /* Calls `each` for every event until it returns non-zero, which is returned; 0, or -ENOENT: the library is missing.
  * That libpfm4 lists a PMU does not mean that the kernel has it. */

@@ -132,7 +132,8 @@ static int check_pmu(struct gather *g, struct rk_error *e)
 static int gather_all(struct gather *g)
 {
     static int (*const sources[])(struct gather *) = {gather_hardware, gather_cache,       gather_software,
-                                                      gather_pmus,     gather_tracepoints, gather_probes};
+                                                      gather_pmus,     gather_tracepoints, gather_probes,
+                                                      gather_vendor};
 
     /* Reasons ask for the PMUs: without memory for these they would be wrong. */
     int n = rk_host_pmu_count(g->host);

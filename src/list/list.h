@@ -61,6 +61,7 @@ int gather_software(struct gather *g);
 int gather_pmus(struct gather *g);
 int gather_tracepoints(struct gather *g);
 int gather_probes(struct gather *g);
+int gather_vendor(struct gather *g);
 
 /* What a name of a vendor's or of sysfs is known to mean, or "". */
 const char *alias_about(const char *name);

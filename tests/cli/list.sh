@@ -38,4 +38,16 @@ for e in events:
     tried += 1
 assert tried >= 20, tried
 PY
+# Vendors' names are there with --all where libpfm4 is, and each is an event or has the reason why not.
+"$RECKON" list --all --json >json 2>err || fail "--all"
+python3 - "$RECKON" <<'PY' || fail "vendors' names"
+import json, subprocess, sys
+with open("json") as f:
+    events = [e for e in json.load(f)["events"] if e["group"].startswith("libpfm4 ")]
+for e in events[::20]:
+    out = subprocess.run([sys.argv[1], "stat", "--json", "-o", "-", "-e", e["name"], "true"],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    counted = out.returncode == 0 and json.loads(out.stdout)["events"][0]["value"] is not None
+    assert counted == bool(e["openable"]) and (counted or e["reason"]), (e, out)
+PY
 exit 0

@@ -1,0 +1,101 @@
+/*
+ * The vendors' names, out of libpfm4's tables: searched with words or where all is wanted, since loading them takes some
+ * milliseconds. One entry for each umask of an event, or for the event where it has none.
+ *
+ * libpfm4 goes by the processor's model; whether the kernel has a PMU for the name is what the grammar then asks.
+ */
+#include "event/libpfm.h"
+#include "host/host.h"
+#include "list/list.h"
+
+#include <errno.h>
+#include <reckon/event.h>
+#include <stdio.h>
+
+#define NAME_BYTES 256
+
+/* Type and configuration as the grammar has them, or why it has none: 0 or -errno. */
+static int encode(struct gather *g, struct rk_list_entry *entry)
+{
+    struct rk_event event = {.size = sizeof event};
+    struct rk_events *events = NULL;
+    size_t n = strlen(entry->name);
+
+    g->why = (struct rk_error){.size = sizeof g->why};
+    int rc = rk_events_parse(g->host, entry->name, &events, &g->why);
+    if (rc < 0) {
+        entry->able = RK_ABLE_NO;
+        entry->cause = g->why.cause;
+        entry->what = g->why.what; /* "NAME: …", of which the reason is the same for all */
+        if (strncmp(entry->what, entry->name, n) == 0 && strncmp(entry->what + n, ": ", 2) == 0)
+            entry->what += n + 2;
+        entry->remedy = g->why.remedy;
+        return host_transient(rc) ? rc : 0;
+    }
+    if (rk_events_get(events, 0, &event) == 0) {
+        entry_encode(entry, event.type, event.config);
+        entry->config1 = event.config1;
+        entry->config2 = event.config2;
+    }
+    rk_events_free(events);
+    return 0;
+}
+
+static int add(struct gather *g, const struct libpfm_event *event, const struct libpfm_umask *umask)
+{
+    char group[100], name[NAME_BYTES], about[600];
+
+    snprintf(group, sizeof group, "libpfm4 %s", event->pmu);
+    snprintf(name, sizeof name, "%s::%s%s%s", event->pmu, event->name, umask ? ":" : "",
+             umask ? umask->name : "");
+    const char *of_event = strcmp(event->description, "TBD") == 0 && umask ? "" : event->description;
+    snprintf(about, sizeof about, "%s%s%s", of_event, umask && *of_event ? ": " : "",
+             umask ? umask->description : "");
+    struct rk_list_entry entry = entry_new(group, name, about);
+    if (!gather_wanted(g, &entry))
+        return 0;
+    int rc = encode(g, &entry);
+    if (rc < 0)
+        return rc;
+    if (entry.encoded)
+        trial_run(g, &entry, &(struct trial_place){.cpu = -1});
+    return gather_add(g, &entry);
+}
+
+/* Its tables of the kernel's own events are listed already. */
+static bool is_kernels(const char *pmu)
+{
+    return strcmp(pmu, "perf") == 0 || strcmp(pmu, "perf_raw") == 0;
+}
+
+static int take(void *context, const struct libpfm_event *event)
+{
+    struct gather *g = context;
+    struct libpfm_umask umask;
+    int rc = 0, umasks = 0;
+
+    if (is_kernels(event->pmu))
+        return 0;
+    for (int i = 0; i < event->attributes && rc == 0; i++)
+        if (libpfm_umask(event, i, &umask)) {
+            umasks++;
+            rc = add(g, event, &umask);
+        }
+    return rc == 0 && !umasks ? add(g, event, NULL) : rc;
+}
+
+int gather_vendor(struct gather *g)
+{
+    if ((!g->searching && !g->all) || g->options.pmu)
+        return 0;
+    int rc = libpfm_each(take, g);
+    if (rc != -ENOENT)
+        return rc;
+    struct rk_list_entry entry = entry_new("libpfm4", "VENDOR_EVENT:UMASK", "the vendors' own names");
+    entry.form = 1;
+    entry.able = RK_ABLE_NO;
+    entry.cause = RK_CAUSE_MISSING_LIBRARY;
+    entry.what = "libpfm4, which has them, is not installed";
+    entry.remedy = "sudo apt install libpfm4";
+    return gather_wanted(g, &entry) ? gather_add(g, &entry) : 0;
+}
