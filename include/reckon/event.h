@@ -6,10 +6,19 @@
  *     {branches,branch-misses}     a group: scheduled together, read together
  *     L1-dcache-load-misses        a cache event; LL_READ_MISS and PERF_COUNT_… are understood too
  *     r1a8                         a raw event of the core PMU
+ *     cpu/event=0x3c,umask=1/u     an event of a PMU by its fields, or by a name that sysfs has: msr/tsc/
+ *     uncore_imc_?/cas_count_read/ on every PMU that fits: one event for each ("uncore_" may be left out)
+ *     sched:sched_switch           a tracepoint; sched:* all of a system
+ *     kprobe:vfs_read              where a function of the kernel begins; kretprobe: where it returns
+ *     uprobe:/bin/bash:readline    the same for a function, or an offset, of a file; uretprobe:
+ *     mem:0x601040/8:w             whenever these bytes are read (r), written (w), executed (x)
+ *     INST_RETIRED:ANY_P           a vendor's name, where libpfm4 is installed
+ *     cycles/period=1000,name=c/   with a period (or freq=) and a name of its own
  *
  * Several are separated by commas, up to 4096. Names are taken in any case, '_' for '-'. A group may have
- * modifiers, {a,b}:u, which are added to those of each member. A mistake is answered with its position, what
- * was expected, and the nearest names that exist.
+ * modifiers, {a,b}:u, which are added to those of each member. On a CPU with several kinds of cores a generic name
+ * becomes one event for each; a group then becomes one group for each. A mistake is answered with its position, what
+ * was expected, and the nearest names that exist; what exists and can't be had here, with the reason.
  */
 #ifndef RECKON_EVENT_H
 #define RECKON_EVENT_H
@@ -56,8 +65,9 @@ struct rk_event {
     const char *probe;
 };
 
-/* Parses `text`; all or nothing. -EINVAL: not of this grammar; -ENOENT: no such event; -E2BIG: too many.
- * On failure e->position is the byte where it went wrong. */
+/* Parses `text`; all or nothing. -EINVAL: not of this grammar; -ENOENT: no such event (RK_CAUSE_NO_EVENT), or no PMU
+ * for it here (RK_CAUSE_NO_PMU); -EACCES: this user can't look it up; -E2BIG: too many; else what reading sysfs or
+ * tracefs said. On failure e->position is the byte where it went wrong. */
 RK_API int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **ret,
                            struct rk_error *e);
 RK_API struct rk_events *rk_events_free(struct rk_events *events);

@@ -70,22 +70,23 @@ static int in_kernel(struct parser *p, const struct kind *kind, const char *at, 
 
     if (rc < 0)
         return rc;
-    if (number_parse(part.text, part.n, &item->event.config2) == 0) {
+    uint64_t offset, address;
+    size_t n = part_offset(&part, &offset);
+    if (number_parse(part.text, n, &address) == 0) {
+        item->event.config2 = address + offset;
         item->body = parse_text(p, "%s%#" PRIx64, kind->prefix, item->event.config2);
     } else {
-        size_t n = part_offset(&part, &item->event.config2);
         char *function = parse_text(p, "%.*s", (int)n, part.text);
-        char *shown = function ? part_print(p, function) : NULL;
+        char *whole = !function ? NULL
+                      : offset || strchr(function, '+') /* or the name's end would be taken for the offset */
+                          ? parse_text(p, "%s+%#" PRIx64, function, offset)
+                          : function;
+        char *shown = whole ? part_print(p, whole) : NULL;
         if (!shown)
             return -ENOMEM;
         item->event.probe = function;
-        /* Quotes are around function and offset both. */
-        if (item->event.config2 && *shown == '\'')
-            item->body = parse_text(p, "%s'%s+%#" PRIx64 "'", kind->prefix, function, item->event.config2);
-        else if (item->event.config2)
-            item->body = parse_text(p, "%s%s+%#" PRIx64, kind->prefix, shown, item->event.config2);
-        else
-            item->body = parse_text(p, "%s%s", kind->prefix, shown);
+        item->event.config2 = offset;
+        item->body = parse_text(p, "%s%s", kind->prefix, shown);
     }
     *ret_end = part.end;
     return item->body ? 0 : -ENOMEM;

@@ -20,6 +20,8 @@ struct term {
     size_t n, n_value;
 };
 
+#define OPEN_MAX 16
+
 struct reading {
     struct parser *p;
     struct host_pmu *pmu;
@@ -28,11 +30,14 @@ struct reading {
     bool generic; /* the event is HARDWARE or HW_CACHE: it has no fields */
     bool fields;  /* some field or word was set */
     uint64_t words[PMU_WORDS], of_alias[PMU_WORDS];
-    struct {              /* a field of the alias for which the user must give the value: "core=?" */
-        const char *name; /* NULL: none */
+    struct { /* fields of the alias for which the user must give the value: "core=?" */
+        const char *name;
         size_t n;
-        const char *at; /* the alias in the text */
-    } open;
+        uint32_t word;
+    } open[OPEN_MAX];
+    size_t n_open;
+    uint32_t open_words;  /* bit by bit: words that they lie in */
+    const char *alias_at; /* in the text */
 };
 
 static const char *const words[PMU_WORDS] = {"config", "config1", "config2", "config3", "config4"};
@@ -161,12 +166,23 @@ static int universal(struct reading *r, const struct term *term)
     return is(term, "name") ? call(r, term) : 0;
 }
 
+/* A field has its value: of that name, or (NULL) each that lies in the word. */
+static void fill_open(struct reading *r, const char *name, size_t n, uint32_t in_word)
+{
+    for (size_t i = 0; i < r->n_open;)
+        if (name ? r->open[i].n == n && memcmp(r->open[i].name, name, n) == 0 : r->open[i].word == in_word)
+            r->open[i] = r->open[--r->n_open];
+        else
+            i++;
+}
+
 static int word(struct reading *r, const struct term *term)
 {
-    for (size_t i = 0; i < PMU_WORDS; i++)
+    for (uint32_t i = 0; i < PMU_WORDS; i++)
         if (is(term, words[i])) {
             int rc = value_of(r, term, &r->words[i]);
             r->fields = true;
+            fill_open(r, NULL, 0, i);
             return rc < 0 ? rc : 1;
         }
     return 0;
@@ -192,9 +208,22 @@ static int field(struct reading *r, const struct term *term, const char *at)
         return parse_fail(r->p, at, "%s has %d bit%s: at most %#" PRIx64, name, bits, bits == 1 ? "" : "s",
                           bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1);
     }
-    if (r->open.name && r->open.n == term->n && memcmp(r->open.name, term->name, term->n) == 0)
-        r->open.name = NULL;
+    fill_open(r, term->name, term->n, 0);
     r->fields = true;
+    return 1;
+}
+
+/* "core=?" of an alias: 1, or 0 where the PMU has no such field. */
+static int leave_open(struct reading *r, const struct term *term)
+{
+    const struct pmu_format *format = NULL;
+
+    if (r->n_open == OPEN_MAX || host_pmu_format(r->p->host, r->pmu, term->name, term->n, &format) < 0)
+        return 0;
+    r->open[r->n_open].name = term->name;
+    r->open[r->n_open].n = term->n;
+    r->open[r->n_open++].word = format->word;
+    r->open_words |= UINT32_C(1) << format->word;
     return 1;
 }
 
@@ -207,10 +236,7 @@ static int alias_terms(struct reading *r, const struct pmu_alias *alias, const c
 
     while ((rc = next_term(&text, end, &term)) > 0) {
         if (term.value && term.n_value == 1 && *term.value == '?') {
-            r->open.name = term.name;
-            r->open.n = term.n;
-            r->open.at = at;
-            rc = 1;
+            rc = leave_open(r, &term);
         } else if ((rc = word(r, &term)) == 0) {
             rc = field(r, &term, at);
         }
@@ -224,6 +250,7 @@ static int alias_terms(struct reading *r, const struct pmu_alias *alias, const c
     if (rc < 0 || text < end)
         return parse_unreadable(r->p, at, r->pmu, alias->name, -EBADMSG);
     r->alias = alias;
+    r->alias_at = at;
     r->item->event.scale = alias->scale;
     memcpy(r->of_alias, r->words, sizeof r->words);
     r->item->event.unit = arena_text(&r->p->events->arena, alias->unit, strlen(alias->unit));
@@ -324,7 +351,7 @@ static int make_body(struct reading *r)
         return r->item->body ? 0 : -ENOMEM;
     }
     for (size_t i = 0; i < PMU_WORDS; i++)
-        if (r->words[i] != (r->alias ? r->of_alias[i] : 0))
+        if (r->words[i] != (r->alias ? r->of_alias[i] : 0) || (r->open_words >> i & 1))
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%s=%#" PRIx64, at || r->alias ? "," : "",
                                    words[i], r->words[i]);
     if (!r->alias && at == 0)
@@ -341,9 +368,9 @@ static int finish(struct reading *r, const char *text)
 
     if (!r->pmu)
         return 0;
-    if (r->open.name)
-        return parse_fail(r->p, r->open.at, "this event wants %s= too",
-                          text_show(name, sizeof name, r->open.name, r->open.n));
+    if (r->n_open)
+        return parse_fail(r->p, r->alias_at, "this event wants %s= too",
+                          text_show(name, sizeof name, r->open[0].name, r->open[0].n));
     if (r->generic && (r->fields || r->alias))
         return parse_fail(r->p, text, "a generic event takes no fields");
     if (!r->generic) {

@@ -61,7 +61,9 @@ static int scenario(uint64_t *digest)
         *digest = fault_fold(*digest, place.type, strlen(place.type));
     }
     EXPECT(rk_host_kernel(host) != NULL);
-    NEW(events, rk_events_parse(host, "cycles:u,{page-faults,L1-dcache-load-misses}:k,r1a8", &events, e));
+    NEW(events, rk_events_parse(
+                    host, "cycles:u,{page-faults,L1-dcache-load-misses}:k,r1a8,cycles/name=mine/,mem:0x1000",
+                    &events, e));
     const char *text = rk_events_print(events);
     *digest = fault_fold(*digest, text, strlen(text));
 end:

@@ -1,5 +1,5 @@
 /*
- * The event grammar, on a machine that has a PMU with formats and aliases (the fake root in
+ * The event grammar, on a machine that has PMUs with formats and aliases, tracepoints and probes (the fake root in
  * tests/fuzz/root). What parses must print, and what was printed must parse to the same events; what does
  * not must say where.
  */
@@ -24,6 +24,8 @@ static void check_same(const struct rk_events *a, const struct rk_events *b)
         HOLDS(x.type == y.type && x.config == y.config && x.config1 == y.config1 && x.config2 == y.config2 &&
               x.config3 == y.config3 && x.config4 == y.config4);
         HOLDS(x.flags == y.flags && x.precise == y.precise && x.bp_type == y.bp_type);
+        HOLDS(!strcmp(x.unit, y.unit) && !strcmp(x.probe, y.probe) &&
+              !memcmp(&x.scale, &y.scale, sizeof x.scale));
         HOLDS(x.group == y.group && x.period == y.period && x.frequency == y.frequency);
     }
 }

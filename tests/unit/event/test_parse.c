@@ -382,6 +382,18 @@ static void a_megabyte_of_anything_is_cheap(void **state)
         {"r", "0", "", -EINVAL},
         {"L1-dcache", "-load", "", -ENOENT},
         {"cycles,", "l", "", -ENOENT},
+        {"cpu/", "a", "/", -ENOENT},
+        {"", "a", "/b/", -ENOENT},
+        {"", "*", "/b/", -ENOENT},
+        {"software/", "config=1,", "/", 0},
+        {"software/name=", "n", "/", 0},
+        {"software/config=", "9", "/", -EINVAL},
+        {"software/name='", "x", "", -EINVAL},
+        {"sched:", "*", "", -ENOENT},
+        {"", "[", ":x", -ENOENT},
+        {"mem:", "1", "", -EINVAL},
+        {"mem:/", "a/", ":main", -ENAMETOOLONG},
+        {"A_", "B:", "u", -ENOENT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *text = repeat(rows[i].begin, rows[i].unit, 1 << 20, rows[i].end);
