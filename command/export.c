@@ -13,6 +13,7 @@
 
 static const struct option table[] = {
     {'f', 0, "format", "FORMAT", "folded (default), csv or json"},
+    {'e', 'e', "event", "NAME", "only this event of a recording that has several"},
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
     {'o', 'o', "output", "FILE", "write there in place of stdout"},
     {0},
@@ -50,7 +51,7 @@ int verb_export(int argc, char **argv)
         .about = "Writes the profile of a recording: folded stacks for flame graph tools, CSV, or JSON.",
         .table = table,
     };
-    const char *input = NULL, *output = NULL, *format = "folded";
+    const char *input = NULL, *output = NULL, *format = "folded", *event = NULL;
     int id;
 
     options_begin(&o, argc, argv);
@@ -58,6 +59,9 @@ int verb_export(int argc, char **argv)
         switch (id) {
         case 'f':
             format = o.value;
+            break;
+        case 'e':
+            event = o.value;
             break;
         case 'i':
             input = o.value;
@@ -70,6 +74,11 @@ int verb_export(int argc, char **argv)
         return options_status(id);
     if (o.rest_n > 1 || (o.rest_n == 1 && input))
         return options_wrong(&o, "one recording at a time");
-    handle_profile struct rk_profile *profile = recording_profile("export", o.rest_n ? o.rest[0] : input);
-    return profile ? write_profile(profile, format, output) : STATUS_FAILED;
+    handle_recording struct recording recording = {0};
+    int status = recording_read("export", o.rest_n ? o.rest[0] : input, event, &recording);
+    if (status)
+        return status;
+    const struct rk_profile *profile = recording_only("export", &recording);
+    status = profile ? write_profile(profile, format, output) : STATUS_USAGE;
+    return status == 0 && recording.damaged ? STATUS_FAILED : status;
 }

@@ -37,7 +37,10 @@ static void print_usage(FILE *to)
 static int print_version(void)
 {
     static const char text[] = "reckon " RK_VERSION "\n";
-    return write(STDOUT_FILENO, text, sizeof text - 1) == (ssize_t)(sizeof text - 1) ? 0 : STATUS_FAILED;
+    if (write(STDOUT_FILENO, text, sizeof text - 1) == (ssize_t)(sizeof text - 1))
+        return 0;
+    perror("reckon --version");
+    return STATUS_FAILED;
 }
 
 /* The verb that most likely was meant: the longest beginning in common, at least two letters. */
@@ -66,7 +69,10 @@ int main(int argc, char **argv)
         return print_version();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         print_usage(stdout);
-        return 0;
+        if (fflush(stdout) == 0)
+            return 0;
+        perror("reckon --help");
+        return STATUS_FAILED;
     }
     for (size_t i = 0; i < VERB_N; i++)
         if (strcmp(word, verbs[i].name) == 0)

@@ -53,7 +53,10 @@ static int print_help(const struct options *o)
     for (const struct option *option = o->table; option->id; option++)
         print_option(option);
     print_option(&help_option);
-    return OPTIONS_HELP;
+    if (fflush(stdout) == 0)
+        return OPTIONS_HELP;
+    fprintf(stderr, "reckon %s --help: %s\n", o->verb, strerror(errno));
+    return OPTIONS_FAILED;
 }
 
 static const struct option *by_letter(const struct options *o, char letter)
@@ -152,7 +155,7 @@ int options_next(struct options *o)
 
 int options_status(int answer)
 {
-    return answer == OPTIONS_HELP ? 0 : STATUS_USAGE;
+    return answer == OPTIONS_HELP ? 0 : answer == OPTIONS_FAILED ? STATUS_FAILED : STATUS_USAGE;
 }
 
 int options_number(const struct options *o, const char *what, uint64_t min, uint64_t max, uint64_t *ret)

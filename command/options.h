@@ -38,7 +38,7 @@ struct options {
     const char *in; /* inside a word of letters: the next one */
 };
 
-enum { OPTIONS_END = 0, OPTIONS_BAD = -1, OPTIONS_HELP = -2 };
+enum { OPTIONS_END = 0, OPTIONS_BAD = -1, OPTIONS_HELP = -2, OPTIONS_FAILED = -3 };
 
 void options_begin(struct options *o, int argc, char **argv);
 

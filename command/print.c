@@ -78,15 +78,34 @@ int print_event_error(const char *verb, const char *text, const struct rk_error 
     return STATUS_USAGE;
 }
 
+/* Length of the UTF-8 character at s, or 0 where there is none. s ends with a NUL, which ends every test. */
+static size_t character(const unsigned char *s)
+{
+    size_t n = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+
+    if (*s < 0x20 || *s == 0x7f || (*s >= 0x80 && *s < 0xc2) || *s > 0xf4)
+        return 0;
+    if (*s == 0xc2 && s[1] < 0xa0)
+        return 0; /* the other control characters */
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
 const char *print_safe(const char *text, char *buffer, size_t size)
 {
     size_t at = 0;
 
-    for (const unsigned char *s = (const unsigned char *)text; *s && at + 5 < size; s++) {
-        if (*s < 0x20 || *s == 0x7f)
-            at += (size_t)snprintf(buffer + at, size - at, "\\x%02x", *s);
-        else
-            buffer[at++] = (char)*s;
+    for (const unsigned char *s = (const unsigned char *)text; *s && at + 5 < size;) {
+        size_t n = character(s);
+        if (n == 0) {
+            at += (size_t)snprintf(buffer + at, size - at, "\\x%02x", *s++);
+            continue;
+        }
+        memcpy(buffer + at, s, n);
+        at += n;
+        s += n;
     }
     buffer[at] = '\0';
     return buffer;

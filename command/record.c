@@ -88,7 +88,7 @@ static void print_closing(const struct record *record, const struct rk_capture_s
             print_some(stats->loss.kept, "sample", samples, sizeof samples), record->path,
             print_bytes(stats->bytes, bytes, sizeof bytes),
             stats->loss.present & RK_LOSS_LOST ? print_count(stats->loss.lost, lost, sizeof lost)
-                                               : "unknown");
+                                               : "an unknown number");
     if (stats->loss.present & RK_LOSS_SKIPPED)
         fprintf(stderr, ", %s skipped by the kernel",
                 print_count(stats->loss.skipped, skipped, sizeof skipped));
@@ -199,6 +199,9 @@ int verb_record(int argc, char **argv)
         return options_status(id);
     if (o.rest_n == 0)
         return options_wrong(&o, "no command to run");
+    if (strcmp(record.path, "-") == 0)
+        return options_wrong(&o,
+                             "a recording can't be written to a pipe; name a file (for one called -: ./-)");
     if (record.period && record.frequency)
         return options_wrong(&o, "-F and -c exclude each other");
     if (!record.period && !record.frequency)

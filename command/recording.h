@@ -1,17 +1,32 @@
 /*
- * A recording named on the command line, read into a profile.
+ * A recording named on the command line, read into profiles: one for each of its events, since sums of different events
+ * mean nothing.
  */
 #ifndef COMMAND_RECORDING_H
 #define COMMAND_RECORDING_H
 
 #include <reckon/profile.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #define RECORDING_DEFAULT "perf.data"
 
-/* The profile of the recording at `path` (NULL: perf.data), or NULL with the message printed. */
-struct rk_profile *recording_profile(const char *verb, const char *path);
+struct recording {
+    struct rk_profile **profiles; /* of the events that have samples; of the first event where none has */
+    size_t n;
+    bool damaged; /* not all of it could be read; what was wrong is printed already */
+};
+
+/* Reads the recording at `path` (NULL: perf.data): of all its events, or of the one named `event` alone. 0, or an exit
+ * status with the message printed. */
+int recording_read(const char *verb, const char *path, const char *event, struct recording *ret);
+
+/* The only profile; where there are several, NULL, with the message printed that one must be chosen. */
+const struct rk_profile *recording_only(const char *verb, const struct recording *recording);
+
+void recording_free(struct recording *recording);
+#define handle_recording __attribute__((cleanup(recording_free)))
 
 /* Samples kept, lost, skipped; what could not be known is said so. One line, without its end. */
 void recording_print_loss(FILE *to, const struct rk_loss *loss);

@@ -16,7 +16,8 @@
 
 static const struct option table[] = {
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
-    {'n', 'n', "lines", "N", "show the N hottest functions; default 30, 0: all"},
+    {'e', 'e', "event", "NAME", "only this event of a recording that has several"},
+    {'n', 0, "lines", "N", "show the N hottest functions; default 30, 0: all"},
     {'C', 0, "csv", NULL, "symbol,module,self,self_percent,total,total_percent of all functions"},
     {'j', 0, "json", NULL, "print JSON"},
     {0},
@@ -34,10 +35,13 @@ static void print_head(const struct rk_profile_summary *s)
 
     printf("%s", c.strong);
     recording_print_loss(stdout, &s->loss);
-    printf("%s; %s, %s, %.3f s%s\n", c.plain, print_safe(s->event, event, sizeof event),
-           print_some(s->threads, "thread", threads, sizeof threads),
-           s->last_time > s->first_time ? (double)(s->last_time - s->first_time) / 1e9 : 0.0,
-           s->loss.throttled ? ", throttled" : "");
+    printf("%s", c.plain);
+    if (s->event[0])
+        printf("; %s", print_safe(s->event, event, sizeof event));
+    if (s->samples)
+        printf(", %s, %.3f s", print_some(s->threads, "thread", threads, sizeof threads),
+               (double)(s->last_time - s->first_time) / 1e9);
+    printf("%s\n", s->loss.throttled ? ", throttled" : "");
     if (s->cut)
         printf("The recording was cut off; this is what it holds.\n");
 }
@@ -63,7 +67,7 @@ static void print_functions(const struct rk_profile *profile, const struct rk_pr
                c.plain, print_safe(f.module, module, sizeof module));
     }
     if (shown < n)
-        printf("%s               … %zu more: reckon report -n 0%s\n", c.faint, n - shown, c.plain);
+        printf("%s               … %zu more: reckon report --lines 0%s\n", c.faint, n - shown, c.plain);
 }
 
 static void print_unnamed(const struct rk_profile *profile, const struct rk_profile_summary *s)
@@ -82,17 +86,16 @@ static void print_unnamed(const struct rk_profile *profile, const struct rk_prof
     }
 }
 
-static int print_text(const struct rk_profile *profile, size_t lines)
+static void print_text(const struct rk_profile *profile, size_t lines)
 {
     struct rk_profile_summary s = {.size = sizeof s};
 
     rk_profile_summary(profile, &s);
     print_head(&s);
-    if (s.samples == 0)
+    if (s.samples == 0 && !s.cut)
         printf("No sample was taken: the command may have been too short, or never on a CPU.\n");
     print_functions(profile, &s, lines);
     print_unnamed(profile, &s);
-    return 0;
 }
 
 static int flushed(const char *verb)
@@ -101,6 +104,28 @@ static int flushed(const char *verb)
         return 0;
     fprintf(stderr, "reckon %s: writing failed: %s\n", verb, strerror(errno));
     return STATUS_FAILED;
+}
+
+static int print_format(const struct recording *recording, const char *format)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_sink sink = print_sink(stdout);
+    const struct rk_profile *profile = recording_only("report", recording);
+
+    if (!profile)
+        return STATUS_USAGE;
+    return rk_profile_export(profile, format, &sink, &e) < 0 ? print_error("report", &e) : 0;
+}
+
+/* One section for each event. */
+static int print_sections(const struct recording *recording, size_t lines)
+{
+    for (size_t i = 0; i < recording->n; i++) {
+        if (i)
+            putchar('\n');
+        print_text(recording->profiles[i], lines);
+    }
+    return 0;
 }
 
 int verb_report(int argc, char **argv)
@@ -112,7 +137,7 @@ int verb_report(int argc, char **argv)
                  "and with what they call (total), and what could not be named, with the reason.",
         .table = table,
     };
-    const char *path = NULL, *format = NULL;
+    const char *path = NULL, *format = NULL, *event = NULL;
     uint64_t lines = 30;
     int id;
 
@@ -122,31 +147,29 @@ int verb_report(int argc, char **argv)
         case 'i':
             path = o.value;
             break;
+        case 'e':
+            event = o.value;
+            break;
         case 'n':
-            if (options_number(&o, "-n", 0, UINT32_MAX, &lines) < 0)
+            if (options_number(&o, "--lines", 0, UINT32_MAX, &lines) < 0)
                 return STATUS_USAGE;
             break;
         case 'C':
-            format = "csv";
-            break;
         case 'j':
-            format = "json";
+            if (format && strcmp(format, id == 'C' ? "csv" : "json") != 0)
+                return options_wrong(&o, "--csv and --json exclude each other");
+            format = id == 'C' ? "csv" : "json";
             break;
         }
     if (id < 0)
         return options_status(id);
     if (o.rest_n > 1 || (o.rest_n == 1 && path))
         return options_wrong(&o, "one recording at a time");
-    handle_profile struct rk_profile *profile = recording_profile("report", o.rest_n ? o.rest[0] : path);
-    if (!profile)
-        return STATUS_FAILED;
-    if (format) {
-        struct rk_error e = {.size = sizeof e};
-        struct rk_sink sink = print_sink(stdout);
-        if (rk_profile_export(profile, format, &sink, &e) < 0)
-            return print_error("report", &e);
-    } else {
-        print_text(profile, lines);
-    }
-    return flushed("report");
+    handle_recording struct recording recording = {0};
+    int status = recording_read("report", o.rest_n ? o.rest[0] : path, event, &recording);
+    if (status == 0)
+        status = format ? print_format(&recording, format) : print_sections(&recording, lines);
+    if (status == 0)
+        status = flushed("report");
+    return status == 0 && recording.damaged ? STATUS_FAILED : status;
 }

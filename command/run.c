@@ -43,6 +43,7 @@ void run_shield(int32_t pid)
     handle(SIGQUIT, count_signal);
     handle(SIGTERM, pass_on);
     handle(SIGHUP, pass_on);
+    handle(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write(2), told like a full disk */
 }
 
 int run_signals(void)

@@ -13,8 +13,8 @@ _reckon() {
     case $verb in
     stat) options='-e --event -i --no-inherit -o --output --json -h --help' ;;
     record) options='-e --event -F --freq -c --count -g --call-graph -i --no-inherit -o --output -q --quiet -h --help' ;;
-    report) options='-i --input -n --lines --csv --json -h --help' ;;
-    export) options='--format -i --input -o --output -h --help' ;;
+    report) options='-e --event -i --input --lines --csv --json -h --help' ;;
+    export) options='--format -e --event -i --input -o --output -h --help' ;;
     dump) options='-i --input --json -h --help' ;;
     list) options='--pmu --all --long --json -h --help' ;;
     doctor) options='--json -h --help' ;;
@@ -41,7 +41,7 @@ _reckon() {
         mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur")
         return
         ;;
-    *-F | *--freq | *-c | *--count | *-n | *--lines) return ;;
+    *-F | *--freq | *-c | *--count | *--lines) return ;;
     esac
 
     if [[ $cur == -* ]]; then

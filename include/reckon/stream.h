@@ -46,9 +46,9 @@ RK_API struct rk_stream *rk_stream_close(struct rk_stream *stream);
  * then call next() until it gives 0. -EINVAL for a file. The descriptor belongs to the stream. */
 RK_API int rk_stream_fd(const struct rk_stream *stream);
 
-/* Hot. 1 and *ret, which is valid until the next call of next() or release(); 0 (see above); or -errno: -EBADMSG for a
- * damaged record, after which the stream goes on only if the record's size was sound; rk_stream_explain() says
- * where. */
+/* Hot. 1 and *ret, which is valid until the next call of next() or release(); 0 (see above); or -errno, told
+ * once: -EBADMSG for a damaged record. The next call goes on behind it; where nothing behind it can be found, it gives 0
+ * and rk_stream_info().cut is 1. rk_stream_explain() says where. */
 RK_API int rk_stream_next(struct rk_stream *stream, const struct rk_record **ret);
 
 /* Hot. Gives the records so far back to the ring, for the kernel to write over. Call it once per batch. */

@@ -81,8 +81,10 @@ static int take_ledger(struct rk_stream *st)
 
 /* --- Reading --- */
 
+/* The file can't be read on from here: told once, then it is the stream's end. */
 static int file_failed(struct rk_stream *st, int code)
 {
+    st->broken = true;
     return stream_fail(
         st, (struct stream_fault){.code = code,
                                   .where = code == -ENOMEM ? STREAM_FAULT_QUEUE : STREAM_FAULT_FILE});
@@ -200,12 +202,12 @@ static int index_straight(struct rk_stream *st, struct rk_record *ret)
         return file->error ? file_failed(st, file->error) : 0;
     uint64_t offset = file->index.items.items[file->at].where;
     int r = read_at(file, offset, &header);
+    file->at++; /* a record that can't be had is left out, told once */
     if (r < 0)
         return stream_fail(
             st, (struct stream_fault){.code = r,
                                       .where = r == -ENOMEM ? STREAM_FAULT_QUEUE : STREAM_FAULT_RECORD,
                                       .offset = offset});
-    file->at++;
     stream_identify(st, header, offset, ret);
     return 1;
 }
@@ -277,7 +279,7 @@ void file_info(const struct rk_stream *st, struct rk_stream_info *ret)
     struct perfdata_info info;
 
     perfdata_reader_info(st->file->reader, &info);
-    ret->cut = perfdata_reader_cut(st->file->reader);
+    ret->cut = st->broken || perfdata_reader_cut(st->file->reader);
     ret->cpus = info.cpus_online;
     ret->host = info.host;
     ret->kernel = info.kernel;

@@ -140,6 +140,8 @@ int rk_stream_next(struct rk_stream *st, const struct rk_record **ret)
 {
     if (st->live && live_forked(st->live))
         return stream_fail(st, (struct stream_fault){.code = -ESTALE, .where = STREAM_FAULT_FORKED});
+    if (st->broken)
+        return 0;
     for (;;) {
         if (st->straight) {
             int r = st->straight(st, &st->record);

@@ -60,6 +60,7 @@ struct rk_stream {
     struct table ids;
     uint32_t any;               /* an event with sample fields: all have their ids where it has them … */
     bool mixed;                 /* … unless this is set; then records can't be told apart */
+    bool broken;                /* the file can't be read on: the end, once that was told */
     bool drained;               /* live: no more is produced; file: its end was reached */
     struct stream_tally others; /* of no event */
     struct order order;

@@ -74,6 +74,51 @@ PY
     fi
 fi
 
+# Several events: a section for each, never summed; machine formats want one chosen.
+"$RECKON" record -q -e page-faults -F 5000 -e cpu-clock -o two.data python3 -c 'x = bytearray(9000000); sum(range(10**6))' \
+    2>err || fail "two events"
+"$RECKON" report two.data >out 2>err || fail "report of two events"
+[ "$(grep -cE '^[0-9,]+ samples? kept, .*; (page-faults|cpu-clock)' out)" = 2 ] || { cat out; fail "not a section for each"; }
+"$RECKON" report --csv two.data >out 2>err
+[ $? = 2 ] && [ ! -s out ] && grep -q -e "--event 'page-faults'" err || fail "--csv of two events"
+"$RECKON" export two.data >out 2>err
+[ $? = 2 ] && [ ! -s out ] || fail "export of two events"
+"$RECKON" report --csv -e page-faults two.data >csv 2>err || fail "--csv -e"
+"$RECKON" dump --json two.data >json 2>err || fail "dump of two events"
+python3 - <<'PY' || fail "the sum of page-faults is not that of its samples"
+import csv, json
+ours = sum(int(r["self"]) for r in csv.DictReader(open("csv")))
+samples = [r for r in map(json.loads, open("json")) if r["type"] == "SAMPLE"]
+assert ours == sum(r["period"] for r in samples if r["event"] == "page-faults"), ours
+assert {r["event"] for r in samples} == {"page-faults", "cpu-clock"}
+PY
+"$RECKON" report -e nonsense two.data >out 2>err
+[ $? = 2 ] && grep -q 'it has: page-faults, cpu-clock' err || fail "an event that it does not have"
+
+# A size that can't be: said once, status 1, and it ends.
+cp perf.data broken.data
+python3 - <<'PY'
+import struct
+with open("broken.data", "r+b") as f:
+    f.seek(40)
+    at = struct.unpack("<Q", f.read(8))[0]
+    f.seek(at + 6)
+    f.write(b"\0\0")
+PY
+for verb in dump report export; do
+    timeout 10 "$RECKON" $verb broken.data >out 2>err
+    [ $? = 1 ] || fail "$verb of a broken file: status"
+    [ "$(grep -c 'makes no sense' err)" = 1 ] && [ ! -s out ] || fail "$verb of a broken file"
+done
+
+# A recording goes to a file; one that grows beyond the limit on files is an error like a full disk.
+"$RECKON" record -o - true >out 2>err
+[ $? = 2 ] && [ ! -e ./- ] || fail "-o -"
+(ulimit -f 16; exec "$RECKON" record -q -g -e cpu-clock -o limit.data sh -c "$busy") 2>err
+[ $? = 1 ] && grep -q limit.data err || fail "a limit on the size of files"
+"$RECKON" dump limit.data >out 2>/dev/null
+grep -q SAMPLE out || fail "what was written up to there"
+
 # What can't be read is said, with status 1 and the file's name.
 for file in absent.data empty.data text.data; do
     : >empty.data

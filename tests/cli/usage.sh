@@ -38,3 +38,12 @@ for verb in stat record report export dump list doctor; do
 done
 [ "$("$RECKON" --version)" = "$(printf 'reckon %s' "$("$RECKON" --version | cut -d' ' -f2)")" ] || exit 1
 "$RECKON" --version | grep -qE '^reckon [0-9]+\.[0-9]+\.[0-9]+$' || { echo "--version: wrong"; exit 1; }
+
+# Output that can't be written is an error for help and version too.
+if [ -w /dev/full ]; then
+    for words in --help --version "stat --help"; do
+        "$RECKON" $words >/dev/full 2>err
+        [ $? = 1 ] && [ -s err ] || { echo "$words to a full disk"; exit 1; }
+    done
+fi
+exit 0

@@ -291,6 +291,34 @@ static void damaged_records_are_told(void **state)
     rk_stream_close(st);
 }
 
+/* A size that can't be: nothing behind it can be found. Told once, then it is the end, and a reader's loop ends. */
+static void a_size_that_cannot_be(void **state)
+{
+    (void)state;
+    struct perfdata_writer *w = begin();
+    put_sample(w, 0, 10, 1);
+    put_sample(w, 0, 20, 2);
+    end(w);
+    int file = open(path, O_RDWR);
+    uint64_t at = 0;
+    assert_int_equal(pread(file, &at, 8, 40), 8); /* data.offset */
+    assert_int_equal(pwrite(file, "\0", 2, (off_t)at + 6), 2);
+    close(file);
+
+    struct rk_stream *st = stream();
+    struct rk_error e = {.size = sizeof e};
+    struct rk_stream_info info = {.size = sizeof info};
+    const struct rk_record *r;
+    assert_int_equal(rk_stream_next(st, &r), -EBADMSG);
+    assert_int_equal(rk_stream_explain(st, &e), 0);
+    assert_non_null(strstr(e.what, "size"));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(rk_stream_next(st, &r), 0);
+    assert_int_equal(rk_stream_info(st, &info), 0);
+    assert_int_equal(info.cut, 1);
+    rk_stream_close(st);
+}
+
 /* What a kill leaves: a header that is right up to the last flush. */
 static void a_killed_recording(void **state)
 {
@@ -334,8 +362,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_rings_by_rounds),      cmocka_unit_test(a_recording_in_order_goes_straight),
         cmocka_unit_test(no_rounds_at_all),         cmocka_unit_test(a_round_too_large),
-        cmocka_unit_test(damaged_records_are_told), cmocka_unit_test(a_killed_recording),
-        cmocka_unit_test(what_is_no_recording),
+        cmocka_unit_test(damaged_records_are_told), cmocka_unit_test(a_size_that_cannot_be),
+        cmocka_unit_test(a_killed_recording),       cmocka_unit_test(what_is_no_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
