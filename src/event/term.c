@@ -121,10 +121,10 @@ static int value_of(struct reading *r, const struct term *term, uint64_t *ret)
     int rc = term->value ? number_parse(term->value, term->n_value, ret) : -EINVAL;
 
     if (rc < 0)
-        parse_fail(r->p, term->value ? term->value : term->name + term->n,
-                   rc == -ERANGE ? "the value of %s has more than 64 bits"
-                                 : "%s wants a number, as in %s=0x1f",
-                   text_show(name, sizeof name, term->name, term->n), name);
+        rc = parse_fail(r->p, term->value ? term->value : term->name + term->n,
+                        rc == -ERANGE ? "the value of %s has more than 64 bits"
+                                      : "%s wants a number, as in %s=0x1f",
+                        text_show(name, sizeof name, term->name, term->n), name);
     return rc;
 }
 
