@@ -1,5 +1,5 @@
 /*
- * The wrappers: the linker's --wrap sends every call of libreckon.a (and of the scenario) to malloc, open …
+ * The wrappers: the linker's --wrap sends every call of libreckon-internal.a (and of the scenario) to malloc, open …
  * through __wrap_malloc, __wrap_open … here. libc's own calls inside itself are not seen.
  *
  * Each wrapper says with which errors its function may fail. SHORT is none: one byte is transferred, and no more.
