@@ -128,7 +128,7 @@ static int in_file(struct parser *p, const struct kind *kind, const char *at, st
 int read_probe(struct parser *p)
 {
     const struct kind *kind = kind_of(p->at);
-    const char *end;
+    const char *end = p->at;
     int rc;
 
     if (!kind)

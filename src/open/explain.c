@@ -73,6 +73,17 @@ int explain_no_hardware(const struct attempt *a)
                        "no hardware PMU: the kernel has no driver for this processor's counters");
 }
 
+/* The kernel's word on a place where it can't put a probe, or NULL: it is no probe. */
+static const char *no_probe(const struct attempt *a)
+{
+    const char *pmu = a->asked.type > PERF_BREAKPOINT ? pmu_name(a, a->asked.type) : NULL;
+
+    if (pmu && strcmp(pmu, "kprobe") == 0)
+        return "the kernel has no such function, or none may be probed there: see /proc/kallsyms and "
+               "/sys/kernel/debug/kprobes/blacklist";
+    return pmu && strcmp(pmu, "uprobe") == 0 ? "no instruction to probe at this place of the file" : NULL;
+}
+
 static int no_entry(const struct attempt *a)
 {
     uint32_t type = a->asked.type;
@@ -153,6 +164,8 @@ static int invalid(const struct attempt *a)
             "%ju samples a second are more than kernel.perf_event_max_sample_rate, which is %jd",
             (uintmax_t)a->asked.frequency, (intmax_t)rate);
     }
+    if (no_probe(a))
+        return explain_say(a, RK_CAUSE_NO_EVENT, NULL, "%s", no_probe(a));
     if (a->asked.flags & RK_ATTEMPT_GROUP) {
         bool watchdog = explain_limit(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
         return explain_say(a, RK_CAUSE_UNSUPPORTED,

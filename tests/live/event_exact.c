@@ -13,7 +13,7 @@ extern volatile uint32_t counter;
 volatile uint32_t counter;
 
 void probed(void);
-__attribute__((noinline, noclone, noipa)) void probed(void)
+__attribute__((noinline)) void probed(void)
 {
     __asm__ volatile("" ::: "memory");
 }
