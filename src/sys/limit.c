@@ -3,7 +3,14 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-static const int resources[] = {[SYS_LIMIT_NOFILE] = RLIMIT_NOFILE, [SYS_LIMIT_MEMLOCK] = RLIMIT_MEMLOCK};
+#ifdef __GLIBC__
+typedef __rlimit_resource_t resource_type;
+#else
+typedef int resource_type; /* as POSIX has it */
+#endif
+
+static const resource_type resources[] = {
+    [SYS_LIMIT_NOFILE] = RLIMIT_NOFILE, [SYS_LIMIT_MEMLOCK] = RLIMIT_MEMLOCK};
 
 static int64_t number_of(rlim_t limit)
 {
@@ -14,7 +21,7 @@ int sys_limit_get(enum sys_limit limit, int64_t *ret_soft, int64_t *ret_hard)
 {
     struct rlimit now;
 
-    if (getrlimit((__rlimit_resource_t)resources[limit], &now) < 0)
+    if (getrlimit(resources[limit], &now) < 0)
         return -errno;
     if (ret_soft)
         *ret_soft = number_of(now.rlim_cur);
@@ -27,8 +34,8 @@ int sys_limit_set(enum sys_limit limit, int64_t soft)
 {
     struct rlimit now;
 
-    if (getrlimit((__rlimit_resource_t)resources[limit], &now) < 0)
+    if (getrlimit(resources[limit], &now) < 0)
         return -errno;
     now.rlim_cur = soft == INT64_MAX ? RLIM_INFINITY : (rlim_t)soft;
-    return setrlimit((__rlimit_resource_t)resources[limit], &now) < 0 ? -errno : 0;
+    return setrlimit(resources[limit], &now) < 0 ? -errno : 0;
 }
