@@ -89,6 +89,8 @@ static int no_entry(const struct attempt *a)
     uint32_t type = a->asked.type;
     const char *name;
 
+    if (no_probe(a))
+        return explain_say(a, RK_CAUSE_NO_EVENT, NULL, "%s", no_probe(a));
     if (explain_is_hardware(type)) {
         if (!explain_is(a, RK_FACT_CORE_PMU))
             return explain_no_hardware(a);
