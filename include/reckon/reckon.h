@@ -20,6 +20,9 @@
  *   - Structs that begin with `size` want it set to their sizeof by the caller, in options and in results
  *     alike. What an older library does not know in an options struct must be zero, else -E2BIG.
  *   - Handles are opaque, freed by their _close or _free, which take NULL and return NULL.
+ *   - NULL where a handle, a text or a result is wanted and the header does not allow it: -EINVAL; counts give
+ *     0, texts "". Not in hot calls, where it is undefined: rk_set_enable, _disable, _read, _total,
+ *     rk_value_scale, rk_stream_next, _release, _sample, rk_image_find, rk_record_…, rk_sample_read.
  *   - One handle, one thread at a time; distinct handles are independent.
  *   - The library never prints, exits, installs signal handlers, or changes the caller's affinity.
  *   - Until 1.0 the ABI may change; the soname says so.

@@ -62,8 +62,9 @@ struct rk_set_options {
                              TIME, CPU and PERIOD */
     uint64_t regs_user; /* registers for RK_SAMPLE_REGS_USER, by the kernel's numbers */
     uint64_t regs_intr;
-    uint32_t stack_user;     /* bytes for RK_SAMPLE_STACK_USER, a multiple of 8 below 64 KiB */
-    uint32_t ring_bytes;     /* per CPU; a power of two; 0: 512 KiB, less where the mlock limit says so */
+    uint32_t stack_user; /* bytes for RK_SAMPLE_STACK_USER, a multiple of 8 below 64 KiB */
+    uint32_t
+        ring_bytes; /* per CPU; a power of two up to 1 GiB; 0: 512 KiB, less where the mlock limit says so */
     uint32_t wakeup_bytes;   /* rk_stream_fd() is readable once so much waits; 0: half the ring */
     uint32_t wakeup_samples; /* … or so many samples; not both */
     uint32_t clock_set;      /* 1: time stamps by `clock`, a clockid_t; else the kernel's own clock */

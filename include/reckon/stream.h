@@ -33,7 +33,8 @@ extern "C" {
 
 struct rk_stream;
 
-/* Reads the rings of a sampling set, which must outlive the stream. One stream per set. */
+/* Reads the rings of a sampling set, which must outlive the stream. One stream or capture
+ * per set at a time: -EBUSY. */
 RK_API int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *e);
 
 /* Reads a perf.data file of reckon's or perf's; "-" is standard input (pipe mode). A recording that was

@@ -122,6 +122,11 @@ int fail_argument(struct rk_error *e, uint32_t stage, const char *format, ...)
     return -EINVAL;
 }
 
+int fail_null(struct rk_error *e, uint32_t stage, const char *function, const char *argument)
+{
+    return fail_argument(e, stage, "%s: %s is NULL", function, argument);
+}
+
 /* A caller's struct may be shorter than ours; a field is set only where all of it fits. */
 #define HAS(e, field) \
     ((e) && ((e)->size ? (e)->size : FIRST_SIZE) >= offsetof(struct rk_error, field) + sizeof(e)->field)

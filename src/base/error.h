@@ -22,6 +22,9 @@ int fail_memory(struct rk_error *e, uint32_t stage);
 int fail_argument(struct rk_error *e, uint32_t stage, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* … with the name of what is NULL: fail_null(e, stage, "rk_set_open", host ? "events" : "host"). */
+int fail_null(struct rk_error *e, uint32_t stage, const char *function, const char *argument);
+
 void fail_event(struct rk_error *e, const char *event);
 void fail_slot(struct rk_error *e, int32_t pid, int32_t cpu);
 void fail_position(struct rk_error *e, uint32_t position);

@@ -93,6 +93,9 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
                     const struct rk_capture_options *options, struct rk_capture **ret, struct rk_error *e)
 {
     struct rk_capture_options o;
+
+    if (!host || !set || !ret)
+        return fail_null(e, RK_STAGE_CAPTURE, "rk_capture_open", !host ? "host" : !set ? "set" : "ret");
     int r = options_check(&o, sizeof o, options, "rk_capture_options", RK_STAGE_CAPTURE, e);
     if (r < 0)
         return r;
@@ -243,6 +246,8 @@ static bool target_ended(struct rk_capture *c, int polled, int fd)
 
 int rk_capture_step(struct rk_capture *c, int timeout_ms)
 {
+    if (!c)
+        return -EINVAL;
     if (c->error)
         return c->error;
     if (c->ended)
@@ -268,6 +273,8 @@ int rk_capture_step(struct rk_capture *c, int timeout_ms)
 
 int rk_capture_stats(const struct rk_capture *c, struct rk_capture_stats *ret)
 {
+    if (!c || !ret)
+        return -EINVAL;
     struct rk_capture_stats mine = {.size = sizeof mine,
                                     .bytes = perfdata_writer_bytes(c->writer),
                                     .records = c->records,

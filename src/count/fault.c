@@ -47,6 +47,8 @@ static int explain_idle(const struct rk_set *set, uint32_t first, uint32_t last,
 
 int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, struct rk_error *ret)
 {
+    if (!set || !ret)
+        return -EINVAL;
     if (event >= set->n_events || (slot != SIZE_MAX && slot >= set->n_slots))
         return -ERANGE;
     uint32_t at = (uint32_t)event;

@@ -64,7 +64,9 @@ size_t rk_doctor_checks(const struct rk_doctor *doctor)
 
 int rk_doctor_check(const struct rk_doctor *doctor, size_t index, struct rk_check *ret)
 {
-    if (!doctor || index >= doctor->n)
+    if (!doctor)
+        return -EINVAL;
+    if (index >= doctor->n)
         return -ERANGE;
     const struct doctor_check *check = &doctor->checks[index];
     struct rk_check ours = {

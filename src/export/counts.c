@@ -143,6 +143,8 @@ int rk_counts_export(const struct rk_set *set, const struct rk_value *values, si
     int which = export_format("counts", names, format, sink, e);
     if (which < 0)
         return which;
+    if (!set || !values)
+        return fail_null(e, RK_STAGE_EXPORT, "rk_counts_export", set ? "values" : "set");
     if (n != rk_set_events(set))
         return fail_argument(e, RK_STAGE_EXPORT, "%zu values for a set of %zu events", n, rk_set_events(set));
     if (exit) {

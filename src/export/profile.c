@@ -14,7 +14,7 @@ int rk_profile_export(const struct rk_profile *profile, const char *format, cons
     if (which < 0)
         return which;
     if (!profile)
-        return fail_argument(e, RK_STAGE_EXPORT, "no profile");
+        return fail_null(e, RK_STAGE_EXPORT, "rk_profile_export", "profile");
 
     struct output out = output_to(sink);
     writers[which](profile, &out);

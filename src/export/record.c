@@ -160,8 +160,8 @@ int rk_record_export(const struct rk_stream *stream, const struct rk_record *rec
     int which = export_format("records", names, format, sink, e);
     if (which < 0)
         return which;
-    if (!record)
-        return fail_argument(e, RK_STAGE_EXPORT, "no record");
+    if (!stream || !record)
+        return fail_null(e, RK_STAGE_EXPORT, "rk_record_export", stream ? "record" : "stream");
 
     struct output out = output_to(sink);
     writers[which](stream, record, &out);

@@ -14,8 +14,9 @@
 
 int rk_image_open(struct rk_image **ret, struct rk_error *e)
 {
+    if (!ret)
+        return fail_null(e, RK_STAGE_IMAGE, "rk_image_open", "ret");
     struct rk_image *image = calloc(1, sizeof *image);
-
     if (!image || modules_init(&image->modules) < 0) {
         rk_image_close(image);
         return fail_memory(e, RK_STAGE_IMAGE);
@@ -74,7 +75,7 @@ int image_set_comm(struct rk_image *image, int32_t pid, int32_t tid, const char 
 
 const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid)
 {
-    uint32_t number = table_get(&image->comms, thread_key(pid, tid));
+    uint32_t number = image ? table_get(&image->comms, thread_key(pid, tid)) : TABLE_NONE;
 
     return number == TABLE_NONE ? "" : intern_text(&image->modules.texts, number);
 }
@@ -240,7 +241,7 @@ int rk_image_find(const struct rk_image *image, int32_t pid, const uint64_t *add
 
 size_t rk_image_modules(const struct rk_image *image)
 {
-    return image->modules.items.n;
+    return image ? image->modules.items.n : 0;
 }
 
 int rk_image_module(const struct rk_image *image, uint32_t module, struct rk_module *ret)

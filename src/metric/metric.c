@@ -140,6 +140,8 @@ static int software(const struct counts *c, struct rk_metric *ret)
 int rk_metric_derive(const struct rk_set *set, const struct rk_value *values, size_t n, uint64_t wall_ns,
                      size_t event, struct rk_metric *ret)
 {
+    if (!set || !values)
+        return -EINVAL;
     struct counts c = {
         .set = set, .values = values, .n = n, .wall_ns = (double)wall_ns, .of = {.size = sizeof c.of}};
     int rc = event < n ? rk_set_event(set, event, &c.of) : -ERANGE;

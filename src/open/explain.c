@@ -274,6 +274,8 @@ static const struct row {
 } rows[] = {
     {ANY_STAGE, ESTALE, NULL, RK_CAUSE_FORKED, "opened before a fork: counters stay with the parent",
      "open it again in the child"},
+    {RK_STAGE_MAP, ENOMEM, NULL, RK_CAUSE_MEMORY, "the kernel has no memory for a ring of this size",
+     "ask for smaller rings"},
     {ANY_STAGE, ENOMEM, NULL, RK_CAUSE_MEMORY, "the kernel is out of memory for it", NULL},
     {ANY_STAGE, EINTR, NULL, RK_CAUSE_UNKNOWN, "interrupted by a signal", "try again"},
     {ANY_STAGE, EFAULT, NULL, RK_CAUSE_ARGUMENT, "a bad address was passed to the kernel", NULL},

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #define RING_BYTES (UINT32_C(512) << 10)
+#define RING_BYTES_MAX (UINT32_C(1) << 30)  /* the kernel maps none larger */
 #define DESCRIPTORS_MAX (UINT64_C(1) << 24) /* no process may have more: fs.nr_open is 2^20 */
 
 void plan_free(struct plan *plan)
@@ -84,16 +85,19 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
               const struct rk_set_options *options, struct plan *ret, struct rk_error *e)
 {
     struct plan plan = {.n_events = (uint32_t)rk_events_count(events)};
-    int rc = policy_check(options, e);
 
+    if (!host || !events || !target)
+        return fail_null(e, RK_STAGE_OPEN, "a set", !host ? "host" : !events ? "events" : "target");
+    int rc = policy_check(options, e);
     if (rc < 0)
         return rc;
     if (!plan.n_events)
         return fail_argument(e, RK_STAGE_OPEN, "there are no events");
     plan.sampling = policy_samples(options, events);
-    if (plan.sampling && options->ring_bytes && options->ring_bytes < sys_page_size())
-        return fail_argument(e, RK_STAGE_OPEN, "ring_bytes is %u; the least is a page, %zu",
-                             options->ring_bytes, sys_page_size());
+    if (plan.sampling && options->ring_bytes &&
+        (options->ring_bytes < sys_page_size() || options->ring_bytes > RING_BYTES_MAX))
+        return fail_argument(e, RK_STAGE_OPEN, "ring_bytes is %u; the least is a page, %zu, the most is %u",
+                             options->ring_bytes, sys_page_size(), RING_BYTES_MAX);
     rc = expand(host, target, options, &plan, e);
     if (rc < 0)
         return rc;
@@ -144,8 +148,10 @@ int rk_set_plan(struct rk_host *host, const struct rk_events *events, const stru
     struct rk_set_options taken;
     struct plan plan = {0};
     int64_t soft, hard = 0;
-    int rc = options_check(&taken, sizeof taken, options, "rk_set_options", RK_STAGE_OPEN, e);
 
+    if (!ret)
+        return fail_null(e, RK_STAGE_OPEN, "rk_set_plan", "ret");
+    int rc = options_check(&taken, sizeof taken, options, "rk_set_options", RK_STAGE_OPEN, e);
     if (rc < 0 || (rc = plan_make(host, events, target, &taken, &plan, e)) < 0)
         return rc;
     uint64_t used = open_now();

@@ -194,10 +194,12 @@ static int open_planned(struct rk_set *set, const struct plan *plan, const struc
 int rk_set_open(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                 const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e)
 {
-    _cleanup_(set_cleanup) struct rk_set *set = calloc(1, sizeof *set);
     struct plan plan = {0};
     int rc;
 
+    if (!ret)
+        return fail_null(e, RK_STAGE_OPEN, "rk_set_open", "ret");
+    _cleanup_(set_cleanup) struct rk_set *set = calloc(1, sizeof *set);
     if (!set)
         return fail_memory(e, RK_STAGE_OPEN);
     set->host = host;
@@ -221,6 +223,8 @@ int rk_set_self(const char *text, struct rk_set **ret, struct rk_error *e)
     struct rk_set *set = NULL;
     int rc;
 
+    if (!ret)
+        return fail_null(e, RK_STAGE_OPEN, "rk_set_self", "ret");
     if ((rc = rk_host_open(NULL, &host, e)) < 0 || (rc = rk_events_parse(host, text, &events, e)) < 0 ||
         (rc = rk_target_self(&target, e)) < 0 ||
         (rc = rk_set_open(host, events, target, &options, &set, e)) < 0 || !set)
@@ -232,21 +236,25 @@ int rk_set_self(const char *text, struct rk_set **ret, struct rk_error *e)
 
 size_t rk_set_events(const struct rk_set *set)
 {
-    return set->n_events;
+    return set ? set->n_events : 0;
 }
 
 int rk_set_event(const struct rk_set *set, size_t event, struct rk_event *ret)
 {
+    if (!set)
+        return -EINVAL;
     return event < set->n_events ? result_give(ret, &set->events[event].event, sizeof *ret) : -ERANGE;
 }
 
 size_t rk_set_slots(const struct rk_set *set)
 {
-    return set->n_slots;
+    return set ? set->n_slots : 0;
 }
 
 int rk_set_slot(const struct rk_set *set, size_t slot, int32_t *ret_pid, int32_t *ret_cpu)
 {
+    if (!set || !ret_pid || !ret_cpu)
+        return -EINVAL;
     if (slot >= set->n_slots)
         return -ERANGE;
     *ret_pid = set->slots[slot].pid;
@@ -274,11 +282,13 @@ int set_note_add(struct rk_set *set, uint32_t event, uint32_t cause, bool absent
 
 size_t rk_set_notes(const struct rk_set *set)
 {
-    return set->notes.n;
+    return set ? set->notes.n : 0;
 }
 
 int rk_set_note(const struct rk_set *set, size_t index, struct rk_note *ret)
 {
+    if (!set)
+        return -EINVAL;
     if (index >= set->notes.n)
         return -ERANGE;
     const struct set_note *note = &set->notes.items[index];

@@ -72,6 +72,7 @@ struct rk_set {
 
     bool sampling;
     bool inherit;
+    bool streamed;  /* a stream reads its rings */
     bool enabled;   /* by rk_set_enable(), or from the beginning */
     bool user_read; /* some group has pages that may be read in user space */
     bool faulty;    /* some of `faults` is set */

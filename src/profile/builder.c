@@ -21,6 +21,9 @@ int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_
                             struct rk_error *e)
 {
     struct rk_profile_options ours;
+
+    if (!ret)
+        return fail_null(e, RK_STAGE_PROFILE, "rk_profile_builder_open", "ret");
     int rc = options_check(&ours, sizeof ours, options, "rk_profile_options", RK_STAGE_PROFILE, e);
     if (rc < 0)
         return rc;
@@ -270,6 +273,8 @@ int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *
         return feed_image(builder, record);
     if (builder->options.event_set && record->event != builder->options.event)
         return 0;
+    if (!stream)
+        return -EINVAL;
     int rc = rk_stream_sample(stream, record, &sample);
     if (rc < 0)
         return rc;

@@ -228,8 +228,10 @@ int rk_profile_finish(struct rk_profile_builder *builder, const struct rk_stream
 {
     int rc;
 
-    if (!builder)
-        return fail_argument(e, RK_STAGE_PROFILE, "no builder");
+    if (!builder || !ret) {
+        rk_profile_builder_close(builder);
+        return fail_null(e, RK_STAGE_PROFILE, "rk_profile_finish", builder ? "ret" : "builder");
+    }
     struct finish f = {.builder = builder, .profile = calloc(1, sizeof *f.profile)};
     if (!f.profile) {
         rc = fail_memory(e, RK_STAGE_PROFILE);

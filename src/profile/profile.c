@@ -30,7 +30,9 @@ size_t rk_profile_functions(const struct rk_profile *profile)
 
 int rk_profile_function(const struct rk_profile *profile, size_t index, struct rk_function *ret)
 {
-    if (!profile || index >= profile->functions.n)
+    if (!profile)
+        return -EINVAL;
+    if (index >= profile->functions.n)
         return -ERANGE;
     const struct function *f = &profile->functions.items[index];
     struct rk_function ours = {
@@ -54,7 +56,9 @@ size_t rk_profile_unnamed_count(const struct rk_profile *profile)
 
 int rk_profile_unnamed(const struct rk_profile *profile, size_t index, struct rk_unnamed *ret)
 {
-    if (!profile || index >= profile->unnamed.n)
+    if (!profile)
+        return -EINVAL;
+    if (index >= profile->unnamed.n)
         return -ERANGE;
     const struct function *f = &profile->functions.items[profile->unnamed.items[index]];
     struct rk_unnamed ours = {
@@ -73,7 +77,9 @@ size_t rk_profile_stacks(const struct rk_profile *profile)
 
 int rk_profile_stack(const struct rk_profile *profile, size_t index, struct rk_stack *ret)
 {
-    if (!profile || index >= profile->stacks.n)
+    if (!profile)
+        return -EINVAL;
+    if (index >= profile->stacks.n)
         return -ERANGE;
     const struct stack *s = &profile->stacks.items[index];
     const struct owner *o = &profile->owners.items[s->owner];

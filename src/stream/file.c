@@ -248,6 +248,8 @@ static int index_begin(struct rk_stream *st)
 
 int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_error *e)
 {
+    if (!path || !ret)
+        return fail_null(e, RK_STAGE_STREAM, "rk_stream_file", path ? "ret" : "path");
     struct rk_stream *st = stream_new();
     if (!st)
         return fail_memory(e, RK_STAGE_STREAM);
@@ -297,13 +299,15 @@ size_t rk_stream_build_ids(const struct rk_stream *st)
 {
     const struct perfdata_build_id *ids;
 
-    return st->file ? perfdata_reader_build_ids(st->file->reader, &ids) : 0;
+    return st && st->file ? perfdata_reader_build_ids(st->file->reader, &ids) : 0;
 }
 
 int rk_stream_build_id(const struct rk_stream *st, size_t index, struct rk_stream_build_id *ret)
 {
     const struct perfdata_build_id *ids;
 
+    if (!st)
+        return -EINVAL;
     if (!st->file || index >= perfdata_reader_build_ids(st->file->reader, &ids))
         return -ERANGE;
     struct rk_stream_build_id mine = {sizeof mine, ids[index].bytes, ids[index].id, ids[index].path};

@@ -45,6 +45,7 @@ struct stream_live *live_close(struct stream_live *live)
 {
     if (!live)
         return NULL;
+    live->set->streamed = false;
     if (live_forked(live)) {
         /* The kernel did not copy the mappings to this process: something else may lie there. */
         for (uint32_t i = 0; i < live->n; i++)
@@ -171,12 +172,17 @@ static int live_refill(struct rk_stream *st);
 
 int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *e)
 {
+    if (!set || !ret)
+        return fail_null(e, RK_STAGE_STREAM, "rk_stream_live", set ? "ret" : "set");
     if (set_forked(set))
         return fail(e, -ESTALE, RK_STAGE_STREAM, RK_CAUSE_FORKED, "open a set in the child itself",
                     "this set belongs to the process that forked this one");
     if (!set->sampling || set->n_rings == 0)
         return fail_argument(e, RK_STAGE_STREAM,
                              "the set only counts: give rk_set_options a period or a frequency");
+    if (set->streamed)
+        return fail(e, -EBUSY, RK_STAGE_STREAM, RK_CAUSE_ARGUMENT, "close that one, or open another set",
+                    "the set has a stream or a capture already: its rings have one reader");
 
     struct rk_stream *st = stream_new();
     if (!st)
@@ -189,6 +195,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
         return fail_memory(e, RK_STAGE_STREAM);
     }
     live->set = set;
+    set->streamed = true;
     live->n = set->n_rings;
     live->epoll = sys_epoll_open();
     int r = live->epoll;

@@ -58,6 +58,8 @@ int rk_stream_loss(const struct rk_stream *st, uint32_t event, struct rk_loss *r
 {
     struct rk_loss all = {.size = sizeof all, .present = RK_LOSS_LOST | RK_LOSS_SKIPPED};
 
+    if (!st)
+        return -EINVAL;
     if (event != RK_NO_EVENT && event >= st->events.n)
         return -ERANGE;
     for (uint32_t i = 0; i < st->events.n; i++) {

@@ -169,7 +169,7 @@ int rk_stream_release(struct rk_stream *st)
 
 int rk_stream_drain(struct rk_stream *st)
 {
-    if (!st->live)
+    if (!st || !st->live)
         return -EINVAL;
     if (live_forked(st->live))
         return stream_fail(st, (struct stream_fault){.code = -ESTALE, .where = STREAM_FAULT_FORKED});
@@ -179,7 +179,7 @@ int rk_stream_drain(struct rk_stream *st)
 
 int rk_stream_fd(const struct rk_stream *st)
 {
-    return st->live ? live_fd(st->live) : -EINVAL;
+    return st && st->live ? live_fd(st->live) : -EINVAL;
 }
 
 int rk_stream_sample(const struct rk_stream *st, const struct rk_record *record, struct rk_sample *ret)
@@ -200,8 +200,9 @@ int rk_stream_sample(const struct rk_stream *st, const struct rk_record *record,
 
 int rk_stream_explain(const struct rk_stream *st, struct rk_error *ret)
 {
+    if (!st || !ret)
+        return -EINVAL;
     const struct stream_fault *f = st->fault;
-
     if (f->code == 0)
         return -ENOENT;
     switch (f->where) {
@@ -238,11 +239,13 @@ int rk_stream_explain(const struct rk_stream *st, struct rk_error *ret)
 
 size_t rk_stream_events(const struct rk_stream *st)
 {
-    return st->events.n;
+    return st ? st->events.n : 0;
 }
 
 int rk_stream_event(const struct rk_stream *st, size_t index, struct rk_stream_event *ret)
 {
+    if (!st)
+        return -EINVAL;
     if (index >= st->events.n)
         return -ERANGE;
 
@@ -266,6 +269,8 @@ int rk_stream_info(const struct rk_stream *st, struct rk_stream_info *ret)
     struct rk_stream_info mine = {
         .size = sizeof mine, .host = "", .kernel = "", .architecture = "", .command = "", .tool = ""};
 
+    if (!st)
+        return -EINVAL;
     mine.ordered = st->order.sorted;
     if (st->file)
         file_info(st, &mine);

@@ -39,8 +39,10 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
                        struct rk_error *e)
 {
     struct rk_symbolizer_options o;
-    int rc = options_check(&o, sizeof o, options, "rk_symbolizer_options", RK_STAGE_SYMBOL, e);
 
+    if (!ret)
+        return fail_null(e, RK_STAGE_SYMBOL, "rk_symbolizer_open", "ret");
+    int rc = options_check(&o, sizeof o, options, "rk_symbolizer_options", RK_STAGE_SYMBOL, e);
     if (rc < 0)
         return rc;
     struct rk_symbolizer *symbolizer = calloc(1, sizeof *symbolizer);
@@ -269,7 +271,8 @@ int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_modu
 {
     struct rk_module wanted;
 
-    if (!symbolizer || !module || options_take(&wanted, sizeof wanted, module) < 0 || !wanted.path)
+    if (!symbolizer || !module || (n && (!offsets || !ret)) ||
+        options_take(&wanted, sizeof wanted, module) < 0 || !wanted.path)
         return -EINVAL;
     switch (wanted.kind) {
     case RK_MODULE_FILE:

@@ -181,7 +181,7 @@ static void one_event_alone(void **state)
     struct rk_profile_builder *b = NULL;
     assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
     struct rk_record other = fake_record(2, 0);
-    assert_int_equal(rk_profile_feed(b, NULL, &other), 0);
+    assert_int_equal(rk_profile_feed(b, a_stream, &other), 0);
     fake_feed_in(b, 100, 100, 1, 7, chain, 2);
     struct rk_profile *p = fake_finish(b);
     assert_int_equal(summary(p).weight, 7);
@@ -203,7 +203,7 @@ static void threads_and_names_are_told_apart(void **state)
     fake_feed_in(b, 100, 100, 0, 1, chain, 2);
     fake_feed_in(b, 100, 101, 0, 1, chain, 2);
     fake_comm = "renamed";
-    assert_int_equal(rk_profile_feed(b, NULL, &comm), 0);
+    assert_int_equal(rk_profile_feed(b, a_stream, &comm), 0);
     fake_feed_in(b, 100, 101, 0, 1, chain, 2);
     fake_feed_in(b, 100, 101, 0, 1, chain, 2);
     fake_comm = "worker";
@@ -235,15 +235,15 @@ static void a_mapping_ends_what_was_remembered(void **state)
     FEED(b, AT(1, 1, 0), AT(1, 0, 9));
     assert_int_equal(fake_finds, finds); /* remembered */
     fake_shift = UINT64_C(1) << 32;
-    assert_int_equal(rk_profile_feed(b, NULL, &mmap), 0);
+    assert_int_equal(rk_profile_feed(b, a_stream, &mmap), 0);
     FEED(b, AT(1, 1, 0), AT(1, 0, 9));
     body.pid = 55; /* another process's mapping changes nothing here */
-    rk_profile_feed(b, NULL, &mmap);
+    rk_profile_feed(b, a_stream, &mmap);
     finds = fake_finds;
     FEED(b, AT(1, 1, 0), AT(1, 0, 9));
     assert_int_equal(fake_finds, finds);
     body.pid = -1; /* the kernel's does */
-    rk_profile_feed(b, NULL, &mmap);
+    rk_profile_feed(b, a_stream, &mmap);
     FEED(b, AT(1, 1, 0), AT(1, 0, 9));
     assert_int_equal(fake_finds, finds + 1);
     fake_shift = 0;
@@ -296,7 +296,7 @@ static void a_bare_sample_counts(void **state)
     struct rk_profile_builder *b = fake_builder();
     struct rk_record record = fake_record(2, 0);
     fake_sample = (struct rk_sample){.size = sizeof fake_sample};
-    assert_int_equal(rk_profile_feed(b, NULL, &record), 1);
+    assert_int_equal(rk_profile_feed(b, a_stream, &record), 1);
     struct rk_profile *p = fake_finish(b);
     assert_int_equal(function(p, "[unknown]", "[unknown]").self, 1);
     struct rk_stack s = {.size = sizeof s};
