@@ -49,6 +49,7 @@ enum rk_miss {
     RK_MISS_ANONYMOUS,     /* code without a file */
     RK_MISS_NO_MODULE,     /* the address is in no known mapping */
     RK_MISS_UNSUPPORTED,   /* an ELF file of a kind that is not read: 32 bits, big-endian */
+    RK_MISS_NO_KALLSYMS,   /* the kernel's list of names, /proc/kallsyms, is not there or can't be read */
 };
 RK_API const char *rk_miss_text(uint32_t miss);
 

@@ -9,6 +9,7 @@
 
 #include "base/abi.h"
 #include "base/error.h"
+#include "sys/limit.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -64,12 +65,21 @@ bool explain_is_hardware(uint32_t type)
 
 int explain_no_hardware(const struct attempt *a)
 {
-    if (explain_is(a, RK_FACT_VIRTUAL))
+    const char *time = "measure time instead: -e task-clock or -e cpu-clock";
+    int virtual = rk_host_fact(a->host, RK_FACT_VIRTUAL);
+
+    if (rk_host_fact(a->host, RK_FACT_CORE_PMU) < 0)
+        return explain_say(a, RK_CAUSE_NO_PMU, time,
+                           "no hardware PMU, or it does not count this: which can't be told without /sys");
+    if (virtual < 0)
+        return explain_say(a, RK_CAUSE_NO_PMU, time, "no hardware PMU; why can't be told%s",
+                           *rk_host_kernel(a->host) ? ": a virtual machine perhaps" : " without /proc");
+    if (virtual == 1)
         return explain_say(
             a, RK_CAUSE_NO_PMU,
             "ask whoever runs the host for a virtual PMU, or measure time: -e task-clock or -e cpu-clock",
             "no hardware PMU: this is a virtual machine");
-    return explain_say(a, RK_CAUSE_NO_PMU, "measure time instead: -e task-clock or -e cpu-clock",
+    return explain_say(a, RK_CAUSE_NO_PMU, time,
                        "no hardware PMU: the kernel has no driver for this processor's counters");
 }
 
@@ -190,7 +200,7 @@ static int descriptors(const struct attempt *a)
     uint64_t needed = a->asked.needed;
 
     if (!needed)
-        return explain_say(a, RK_CAUSE_DESCRIPTORS, "ulimit -n \"$(ulimit -Hn)\"",
+        return explain_say(a, RK_CAUSE_DESCRIPTORS, sys_limit_more_descriptors(),
                            "out of file descriptors: %jd are allowed (RLIMIT_NOFILE; hard limit %jd)",
                            (intmax_t)soft, (intmax_t)hard);
     if (needed > (uint64_t)hard)

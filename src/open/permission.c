@@ -47,9 +47,48 @@ const char *explain_capability(struct rk_host *host)
     return "cap_perfmon";
 }
 
+/* Which file to give a capability: this program where it is reckon, else whichever reckon a shell finds. */
+static const char *program(const struct attempt *a, char *path, size_t size)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-";
+    int n = sys_link_at(a->host->root, "proc/self/exe", path, size);
+    const char *last = n > 0 ? strrchr(path, '/') : NULL;
+
+    if (!last || strcmp(last, "/reckon") != 0 || path[strspn(path, plain)])
+        return "\"$(command -v reckon)\"";
+    return path;
+}
+
+/* Whether root may write below /proc/sys here: container managers mount it read-only. False where it can't be told.
+ * A line of mountinfo: id parent device root POINT OPTIONS …; the longest point that covers it counts, the last of
+ * the same. */
+static bool sysctl_writable(const struct attempt *a)
+{
+    _cleanup_free_ char *text = NULL;
+    size_t n, best = 0;
+    bool writable = false;
+
+    if (sys_file_load(a->host->root, "proc/self/mountinfo", 4 << 20, &text, &n) < 0)
+        return false;
+    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        char point[64], options[8];
+        if (sscanf(line, "%*s %*s %*s %*s %63s %7s", point, options) != 2)
+            continue;
+        size_t length = strlen(point);
+        if (strcmp(point, "/proc") != 0 && strcmp(point, "/proc/sys") != 0 &&
+            strcmp(point, "/proc/sys/kernel") != 0)
+            continue;
+        if (length >= best) {
+            best = length;
+            writable = strncmp(options, "rw", 2) == 0;
+        }
+    }
+    return writable;
+}
+
 static int paranoid(const struct attempt *a, int64_t level, int wanted, const char *what)
 {
-    char remedy[sizeof a->ret->remedy];
+    char remedy[sizeof a->ret->remedy], path[96];
     const char *capability = explain_capability(a->host);
 
     if (explain_is(a, RK_FACT_USER_NAMESPACE) && !explain_is(a, RK_FACT_CONTAINER))
@@ -57,26 +96,26 @@ static int paranoid(const struct attempt *a, int64_t level, int wanted, const ch
                  "outside of this user namespace, whose capabilities don't count: sudo sysctl -w "
                  "kernel.perf_event_paranoid=%d",
                  wanted);
-    else if (explain_is(a, RK_FACT_CONTAINER))
+    else if (explain_is(a, RK_FACT_CONTAINER) &&
+             (explain_is(a, RK_FACT_USER_NAMESPACE) || !sysctl_writable(a)))
         snprintf(remedy, sizeof remedy,
                  "on the container's host: sudo sysctl -w kernel.perf_event_paranoid=%d   # or start the "
                  "container with --cap-add %s",
                  wanted, capability[4] == 'p' ? "PERFMON" : "SYS_ADMIN");
     else
         snprintf(remedy, sizeof remedy,
-                 "sudo sysctl -w kernel.perf_event_paranoid=%d   # or for reckon alone: sudo setcap %s+ep "
-                 "\"$(command -v reckon)\"",
-                 wanted, capability);
+                 "sudo sysctl -w kernel.perf_event_paranoid=%d   # or for reckon alone: sudo setcap %s+ep %s",
+                 wanted, capability, program(a, path, sizeof path));
     return explain_say(a, RK_CAUSE_PARANOID, remedy, "%s: kernel.perf_event_paranoid is %d", what,
                        (int)level);
 }
 
 static int no_capability(const struct attempt *a, const char *what)
 {
-    char remedy[sizeof a->ret->remedy];
+    char remedy[sizeof a->ret->remedy], path[96];
 
-    snprintf(remedy, sizeof remedy, "sudo setcap %s+ep \"$(command -v reckon)\"",
-             explain_capability(a->host));
+    snprintf(remedy, sizeof remedy, "sudo setcap %s+ep %s", explain_capability(a->host),
+             program(a, path, sizeof path));
     return explain_say(a, RK_CAUSE_CAPABILITY, remedy, "%s", what);
 }
 
@@ -92,14 +131,13 @@ static int seccomp(const struct attempt *a)
 /* Another user's process, or one that hides (setuid, prctl PR_SET_DUMPABLE). */
 static int not_yours(const struct attempt *a)
 {
-    char pid[16], remedy[sizeof a->ret->remedy];
+    char pid[16], remedy[sizeof a->ret->remedy], path[96];
     int64_t mine = status_number(a, "self", "Uid"), theirs;
 
     snprintf(pid, sizeof pid, "%d", a->asked.pid);
     theirs = status_number(a, pid, "Uid");
-    snprintf(remedy, sizeof remedy,
-             "run it with sudo, or: sudo setcap %s,cap_sys_ptrace+ep \"$(command -v reckon)\"",
-             explain_capability(a->host));
+    snprintf(remedy, sizeof remedy, "run it with sudo, or: sudo setcap %s,cap_sys_ptrace+ep %s",
+             explain_capability(a->host), program(a, path, sizeof path));
     if (theirs >= 0 && mine >= 0 && theirs != mine)
         return explain_say(a, RK_CAUSE_NOT_YOURS, remedy,
                            "process %s belongs to user %d, and this is user %d", pid, (int)theirs, (int)mine);

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define RING_BYTES (UINT32_C(512) << 10)
 #define RING_BYTES_MAX (UINT32_C(1) << 30)  /* the kernel maps none larger */
@@ -65,8 +66,10 @@ static int expand(struct rk_host *host, const struct rk_target *target, const st
     plan->inherit = !by_cpu && !options->no_inherit;
     each_cpu = plan->sampling && !by_cpu && (plan->inherit || n_ids > 1);
     if (each_cpu && (rc = rk_host_cpus(host, &cpus, &n_cpus)) < 0)
-        return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
-                    "the online CPUs can't be read: /sys/devices/system/cpu/online");
+        return rc == -EMFILE ? fail(e, rc, RK_STAGE_HOST, RK_CAUSE_DESCRIPTORS, sys_limit_more_descriptors(),
+                                    "the online CPUs can't be read: this process has no descriptor left")
+                             : fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
+                                    "the online CPUs can't be read from /sys or /proc: %s", strerror(-rc));
     if ((uint64_t)n_ids * n_cpus > DESCRIPTORS_MAX)
         return fail(e, -EMFILE, RK_STAGE_OPEN, RK_CAUSE_DESCRIPTORS, "measure fewer threads or CPUs",
                     "%zu threads on %zu CPUs are too many", n_ids, n_cpus);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "record/layout.h"
 #include "sys/file.h"
+#include "sys/limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,9 +38,11 @@ struct perfdata_reader {
     _Alignas(8) unsigned char askew[64 << 10];
 };
 
+#define RECORD_ANEW "record anew: reckon record COMMAND"
+
 static int bad_file(const struct perfdata_reader *r, const char *what, struct rk_error *e)
 {
-    return fail(e, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, NULL, "%s: %s", r->name, what);
+    return fail(e, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, RECORD_ANEW, "%s: %s", r->name, what);
 }
 
 static int read_failed(const struct perfdata_reader *r, int code, struct rk_error *e)
@@ -47,7 +50,8 @@ static int read_failed(const struct perfdata_reader *r, int code, struct rk_erro
     if (code == -ENOMEM)
         return fail_memory(e, RK_STAGE_STREAM);
     if (code == -EISDIR)
-        return fail(e, code, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, "record without perf's --threads",
+        return fail(e, code, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE,
+                    "give the file; perf record --threads makes directories, which are not read",
                     "%s: a directory, not a recording in one file", r->name);
     return fail(e, code, RK_STAGE_STREAM, RK_CAUSE_NO_FILE, NULL, "%s: cannot be read: %s", r->name,
                 strerror(-code));
@@ -287,7 +291,7 @@ static int open_any(struct perfdata_reader *r, struct rk_error *e)
     if (n < 0)
         return read_failed(r, (int)n, e);
     if (n == 0)
-        return bad_file(r, "empty", e);
+        return bad_file(r, "an empty file, not a recording", e);
     if (head[0] == PERFDATA_MAGIC_SWAPPED)
         return fail(e, -EOPNOTSUPP, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED,
                     "read it on a machine of its own kind",
@@ -296,7 +300,9 @@ static int open_any(struct perfdata_reader *r, struct rk_error *e)
         return fail(e, -EOPNOTSUPP, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED, "record it anew",
                     "%s: of perf's first format, from before 2012", r->name);
     if (head[0] != PERFDATA_MAGIC)
-        return bad_file(r, "not a perf.data recording", e);
+        return fail(e, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE,
+                    "give a recording; one is made by: reckon record COMMAND",
+                    "%s: not a perf.data recording", r->name);
     if (n < (int64_t)sizeof head)
         return bad_file(r, "cut inside its header", e);
     return head[1] == PERFDATA_PIPE_HEADER ? open_pipe(r, e) : open_file(r, e);
@@ -341,9 +347,12 @@ int perfdata_reader_open(const char *path, struct perfdata_reader **ret, struct 
         return reader_open(STDIN_FILENO, false, "standard input", ret, e);
     _cleanup_close_ int fd = sys_open(path, O_RDONLY, 0);
     if (fd < 0)
-        return fail(e, fd, RK_STAGE_STREAM, RK_CAUSE_NO_FILE,
-                    fd == -ENOENT ? "make one with: reckon record COMMAND" : NULL, "%s: %s", path,
-                    strerror(-fd));
+        return fail(e, fd, RK_STAGE_STREAM, fd == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
+                    fd == -ENOENT   ? "make one with: reckon record COMMAND"
+                    : fd == -EACCES ? "read it as its owner, who recorded it, or as root: sudo"
+                    : fd == -EMFILE ? sys_limit_more_descriptors()
+                                    : NULL,
+                    "%s: %s", path, strerror(-fd));
     int k = reader_open(fd, true, path, ret, e);
     if (k == 0)
         TAKE_FD(fd);

@@ -90,6 +90,7 @@ const char *rk_miss_text(uint32_t miss)
         [RK_MISS_ANONYMOUS] = "code without a file",
         [RK_MISS_NO_MODULE] = "the address is in no known mapping",
         [RK_MISS_UNSUPPORTED] = "its file is a 32-bit or big-endian program, which is not read",
+        [RK_MISS_NO_KALLSYMS] = "the kernel's list of names can't be read: /proc/kallsyms",
     };
 
     return miss < sizeof texts / sizeof *texts ? texts[miss] : "unknown reason";
@@ -195,7 +196,7 @@ static int load_kernel(struct rk_symbolizer *symbolizer)
         return rc;
     symbolizer->kernel_miss = rc == 0         ? RK_MISS_NONE
                               : rc == -EACCES ? RK_MISS_KERNEL_HIDDEN
-                                              : RK_MISS_NO_FILE;
+                                              : RK_MISS_NO_KALLSYMS;
     symbolizer->kernel_loaded = true;
     return 0;
 }

@@ -212,3 +212,15 @@ int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular)
     *ret_regular = S_ISREG(st.st_mode);
     return 0;
 }
+
+int sys_link_at(int root, const char *path, char *buffer, size_t size)
+{
+    ssize_t n = readlinkat(root, path, buffer, size);
+
+    if (n < 0)
+        return -errno;
+    if ((size_t)n >= size)
+        return -ENAMETOOLONG;
+    buffer[n] = '\0';
+    return (int)n;
+}

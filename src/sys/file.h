@@ -18,6 +18,8 @@ int sys_root_open(const char *path);
 int sys_open_at(int root, const char *path, int flags, unsigned mode);
 /* open(2) of a path that a user gave, below no root: the same. */
 int sys_open(const char *path, int flags, unsigned mode);
+/* Where a symbolic link below `root` points to, NUL-terminated: its length, -ENAMETOOLONG, or -errno. */
+int sys_link_at(int root, const char *path, char *buffer, size_t size);
 void sys_close(int fd);
 static inline void sys_close_cleanup(int *fd)
 {

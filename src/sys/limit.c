@@ -39,3 +39,12 @@ int sys_limit_set(enum sys_limit limit, int64_t soft)
     now.rlim_cur = soft == INT64_MAX ? RLIM_INFINITY : (rlim_t)soft;
     return setrlimit(resources[limit], &now) < 0 ? -errno : 0;
 }
+
+const char *sys_limit_more_descriptors(void)
+{
+    int64_t soft = 0, hard = 0;
+
+    if (sys_limit_get(SYS_LIMIT_NOFILE, &soft, &hard) < 0 || soft < hard)
+        return "ulimit -n \"$(ulimit -Hn)\"";
+    return "sudo prlimit --pid $$ --nofile=65536";
+}

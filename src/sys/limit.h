@@ -14,4 +14,7 @@ int sys_limit_get(enum sys_limit limit, int64_t *ret_soft, int64_t *ret_hard);
 /* Sets the soft limit, the hard one kept. 0 or -errno. */
 int sys_limit_set(enum sys_limit limit, int64_t soft);
 
+/* A command that gives this shell's programs more descriptors: within the hard limit where there is room. */
+const char *sys_limit_more_descriptors(void);
+
 #endif

@@ -89,6 +89,25 @@ int sys_executable(const char *path)
     return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
 }
 
+enum sys_file_kind sys_file_kind(const char *path)
+{
+    struct stat st;
+    char begin[4] = "";
+
+    if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+        return SYS_FILE_UNKNOWN;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return SYS_FILE_UNKNOWN;
+    ssize_t n = read(fd, begin, sizeof begin);
+    close(fd);
+    if (n < 0)
+        return SYS_FILE_UNKNOWN;
+    if (memcmp(begin, "#!", 2) != 0 && memcmp(begin, "\177ELF", 4) != 0)
+        return SYS_FILE_OTHER;
+    return st.st_uid == geteuid() || geteuid() == 0 ? SYS_FILE_OWN_PROGRAM : SYS_FILE_PROGRAM;
+}
+
 char *sys_directory(int *ret_rc)
 {
     char *path = getcwd(NULL, 0);

@@ -27,6 +27,11 @@ int sys_execute(const char *path, char *const argv[], char *const environment[])
  * -EISDIR for a directory, -EPERM where a directory on the way can't be entered, else -errno. */
 int sys_executable(const char *path);
 
+/* What a file that can't be executed is: SYS_FILE_PROGRAM begins like one (ELF, #!) … and _OWN is the caller's to
+ * chmod; SYS_FILE_OTHER does not; SYS_FILE_UNKNOWN can't be looked into. */
+enum sys_file_kind { SYS_FILE_UNKNOWN, SYS_FILE_OTHER, SYS_FILE_PROGRAM, SYS_FILE_OWN_PROGRAM };
+enum sys_file_kind sys_file_kind(const char *path);
+
 /* The calling process's directory, to be freed; NULL with -errno in *ret_rc. */
 char *sys_directory(int *ret_rc);
 

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "sys/file.h"
+#include "sys/limit.h"
 #include "sys/process.h"
 
 #include <errno.h>
@@ -109,7 +110,7 @@ static int cannot_fork(int rc, const char *what, struct rk_error *e)
                 descriptors     ? RK_CAUSE_DESCRIPTORS
                 : rc == -ENOMEM ? RK_CAUSE_MEMORY
                                 : RK_CAUSE_UNKNOWN,
-                descriptors     ? "ulimit -n 65536"
+                descriptors     ? sys_limit_more_descriptors()
                 : rc == -EAGAIN ? "ulimit -u, or the cgroup's pids.max, limits the number of processes"
                                 : NULL,
                 "%s: %s", what, strerror(-rc));

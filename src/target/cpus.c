@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "host/list.h"
+#include "sys/limit.h"
 #include "target/target.h"
 
 #include <errno.h>
@@ -52,7 +53,8 @@ int rk_target_cpus(struct rk_host *host, const char *list, struct rk_target **re
         return fail_argument(e, RK_STAGE_TARGET, "rk_target_cpus: %s is NULL", host ? "ret" : "host");
     int rc = rk_host_cpus(host, &online, &n_online);
     if (rc < 0)
-        return fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_NO_FILE, NULL,
+        return fail(e, rc, RK_STAGE_TARGET, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
+                    rc == -EMFILE ? sys_limit_more_descriptors() : NULL,
                     "which CPUs are online can't be read from /sys or /proc: %s", strerror(-rc));
     struct rk_target *target = target_new(TARGET_CPUS, -1);
     if (!target)

@@ -29,7 +29,7 @@ static char *join(const char *directory, size_t n, const char *name)
     return path;
 }
 
-/* The first executable in PATH. -ENOENT; -EACCES where there was one of that name that can't be executed.
+/* The first executable in PATH. -ENOENT; -EACCES where there was one of that name that can't be executed: *ret.
  * A directory that can't be entered holds nothing, as for a shell. */
 static int search_path(const char *name, char **ret)
 {
@@ -43,18 +43,38 @@ static int search_path(const char *name, char **ret)
             return -ENOMEM;
         int rc = sys_executable(candidate);
         if (rc == 0) {
+            free(*ret);
             *ret = candidate;
             return 0;
         }
-        free(candidate);
-        if (rc == -EACCES)
+        if (rc == -EACCES && result != rc) {
             result = rc;
+            *ret = TAKE_PTR(candidate);
+        }
+        free(candidate);
         path = path[n] == ':' ? path + n + 1 : NULL;
     }
     return result;
 }
 
-static int not_found(int rc, const char *name, struct rk_error *e)
+/* A file that is there and can't be executed: not all are programs that lack a bit. */
+static int not_executable(const char *path, const char *shown, struct rk_error *e)
+{
+    enum sys_file_kind kind = path ? sys_file_kind(path) : SYS_FILE_UNKNOWN;
+    char remedy[200] = "ask its owner for the permission";
+
+    if (kind == SYS_FILE_OWN_PROGRAM) {
+        char file[150];
+        snprintf(remedy, sizeof remedy, "chmod +x %s", text_show(file, sizeof file, path, strlen(path)));
+    }
+    if (kind == SYS_FILE_OTHER)
+        snprintf(remedy, sizeof remedy, "give a program; a shell script without #! is run by: sh %s", shown);
+    return fail(e, -EACCES, RK_STAGE_TARGET, RK_CAUSE_NO_COMMAND, remedy, "%s: %s", shown,
+                kind == SYS_FILE_OTHER ? "not a program: it begins neither as ELF nor with #!"
+                                       : "permission to execute it is missing");
+}
+
+static int not_found(int rc, const char *name, const char *path, struct rk_error *e)
 {
     char shown[100], remedy[160] = "check the spelling, or give its path";
     bool is_path = strchr(name, '/') != NULL;
@@ -65,9 +85,8 @@ static int not_found(int rc, const char *name, struct rk_error *e)
     if (rc == -ENOENT && !is_path && sys_executable(name) == 0)
         snprintf(remedy, sizeof remedy, "did you mean ./%s?", shown);
     if (rc == -EACCES)
-        snprintf(remedy, sizeof remedy, is_path ? "chmod +x %s" : "chmod +x \"$(which -a %s)\"", shown);
+        return not_executable(is_path ? name : path, shown, e);
     const char *why = rc == -ENOENT   ? (is_path ? "no such file" : "not found in PATH")
-                      : rc == -EACCES ? "permission to execute it is missing"
                       : rc == -EISDIR ? "is a directory"
                       : rc == -EPERM  ? "a directory on the way may not be entered"
                                       : strerror(-rc);
@@ -115,7 +134,7 @@ int command_search(const char *name, bool absolute, char **ret, struct rk_error 
     int rc = find(name, &path);
 
     if (rc < 0 || !path)
-        return not_found(rc, name, e);
+        return not_found(rc, name, path, e);
     if (absolute && (rc = make_absolute(&path, e)) < 0)
         return rc;
     *ret = TAKE_PTR(path);

@@ -12,6 +12,10 @@
 
 #include <cmocka.h>
 
+#include "../fake_root.h"
+
+#include <sys/resource.h>
+
 #define OPEN RK_STAGE_OPEN
 #define MAP RK_STAGE_MAP
 #define READ RK_STAGE_READ
@@ -105,7 +109,7 @@ static const struct expected {
     {"bare-metal", OPEN, EMFILE, 1, 0, 0, -1, .needed = 3, .cause = RK_CAUSE_DESCRIPTORS,
      .what = "3 file descriptors", .remedy = "ulimit -n 3"},
     {"bare-metal", OPEN, EMFILE, 1, 0, 0, -1, .cause = RK_CAUSE_DESCRIPTORS,
-     .what = "out of file descriptors", .remedy = "ulimit -n"},
+     .what = "out of file descriptors"},
     {"bare-metal", OPEN, ENFILE, 1, 0, 0, -1, .cause = RK_CAUSE_DESCRIPTORS, .what = "whole system",
      .remedy = "fs.file-max"},
     {"bare-metal", OPEN, ESRCH, 1, 0, 4711, -1, .cause = RK_CAUSE_NO_PROCESS, .what = "no such process"},
@@ -217,12 +221,125 @@ static void test_arguments(void **state)
     rk_host_close(host);
 }
 
+static struct rk_error explained(int code, uint32_t type)
+{
+    struct rk_host *host;
+    struct rk_attempt a = {
+        .size = sizeof a, .stage = OPEN, .code = -code, .cpu = -1, .type = type, .flags = RK_ATTEMPT_KERNEL};
+    struct rk_error e = {.size = sizeof e};
+
+    assert_int_equal(rk_host_open(fake_path, &host, NULL), 0);
+    assert_int_equal(rk_explain(host, &a, &e), 0);
+    rk_host_close(host);
+    return e;
+}
+
+/* The limit's own room first; where there is none, the hard limit. */
+static void test_descriptors(void **state)
+{
+    struct rlimit saved, now;
+    struct rk_error e;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &saved), 0);
+    fake_root();
+    now = saved;
+    now.rlim_cur = saved.rlim_max - 1;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+    e = explained(EMFILE, 1);
+    assert_string_equal(e.remedy, "ulimit -n \"$(ulimit -Hn)\"");
+    now.rlim_cur = saved.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &now), 0);
+    e = explained(EMFILE, 1);
+    assert_string_equal(e.remedy, "sudo prlimit --pid $$ --nofile=65536");
+    fake_end();
+    setrlimit(RLIMIT_NOFILE, &saved);
+}
+
+/* What can't be known is not asserted. */
+static void test_without_proc(void **state)
+{
+    struct rk_error e;
+
+    (void)state;
+    fake_root();
+    e = explained(ENOENT, 0);
+    assert_non_null(strstr(e.what, "can't be told without /sys"));
+    fake_file("sys/bus/event_source/devices/software/type", "1\n");
+    e = explained(ENOENT, 0);
+    assert_non_null(strstr(e.what, "can't be told without /proc"));
+    assert_int_equal(e.cause, RK_CAUSE_NO_PMU);
+    fake_file("proc/sys/kernel/osrelease", "6.1.0\n");
+    e = explained(ENOENT, 0);
+    assert_non_null(strstr(e.what, "perhaps"));
+    fake_end();
+}
+
+/* In a container the level is the host's to change, unless /proc/sys can be written here. */
+static void test_container_sysctl(void **state)
+{
+    static const struct {
+        const char *mounts;
+        bool here;
+    } cases[] = {
+        {"", false},
+        {"1 0 0:1 / / rw - overlay o rw\n", false},
+        {"2 1 0:2 / /proc rw,nosuid - proc proc rw\n", true},
+        {"2 1 0:2 / /proc rw - proc proc rw\n3 2 0:2 /sys /proc/sys ro,nosuid - proc proc rw\n", false},
+        {"3 2 0:2 /sys /proc/sys ro - proc proc rw\n2 1 0:2 / /proc rw - proc proc rw\n", false},
+        {"2 1 0:2 / /proc rw - proc proc rw\n3 2 0:2 /sys /proc/systematic ro - proc proc rw\n", true},
+    };
+
+    (void)state;
+    fake_root();
+    fake_file(".dockerenv", "");
+    fake_file("proc/sys/kernel/perf_event_paranoid", "2\n");
+    fake_file("proc/sys/kernel/cap_last_cap", "40\n");
+    fake_file("proc/self/status", "CapEff:\t0000000000000000\nSeccomp:\t0\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fake_file("proc/self/mountinfo", cases[i].mounts);
+        struct rk_error e = explained(EACCES, 1);
+        assert_int_equal(e.cause, RK_CAUSE_PARANOID);
+        assert_int_equal(strncmp(e.remedy, "sudo sysctl -w", 14) == 0, cases[i].here);
+        assert_int_equal(strncmp(e.remedy, "on the container's host", 23) == 0, !cases[i].here);
+    }
+    fake_end();
+}
+
+/* The capability is for the program that runs, where that is reckon. */
+static void test_program(void **state)
+{
+    static const struct {
+        const char *exe, *shown;
+    } cases[] = {
+        {"/opt/a-b/bin/reckon", "setcap cap_perfmon+ep /opt/a-b/bin/reckon"},
+        {"/usr/bin/other", "setcap cap_perfmon+ep \"$(command -v reckon)\""},
+        {"/opt/two words/reckon", "setcap cap_perfmon+ep \"$(command -v reckon)\""},
+        {"/opt/reckon (deleted)", "setcap cap_perfmon+ep \"$(command -v reckon)\""},
+    };
+    char link[128];
+
+    (void)state;
+    fake_root();
+    fake_file("proc/sys/kernel/perf_event_paranoid", "2\n");
+    fake_file("proc/self/status", "CapEff:\t0000000000000000\nSeccomp:\t0\n");
+    snprintf(link, sizeof link, "%s/proc/self/exe", fake_path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unlink(link);
+        assert_int_equal(symlink(cases[i].exe, link), 0);
+        struct rk_error e = explained(EACCES, 1);
+        assert_non_null(strstr(e.remedy, cases[i].shown));
+    }
+    fake_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_all_errnos),
-        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_table),        cmocka_unit_test(test_all_errnos),
+        cmocka_unit_test(test_arguments),    cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_without_proc), cmocka_unit_test(test_container_sysctl),
+        cmocka_unit_test(test_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -151,6 +151,7 @@ static void not_ours(void **state)
         assert_int_equal(e.stage, RK_STAGE_STREAM);
         assert_non_null(strstr(e.what, files[i].says));
         assert_non_null(strstr(e.what, "NAME"));
+        assert_true(e.remedy[0]);
         close(fd);
     }
     struct rk_error e = {.size = sizeof e};

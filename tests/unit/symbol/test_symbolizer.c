@@ -352,7 +352,7 @@ static void kernel_read_once(void **state)
     rk_symbolizer_close(s);
     fake_end();
     s = open_at(fake_root());
-    expect_miss(s, &module, 0xffffffff81000040, RK_MISS_NO_FILE);
+    expect_miss(s, &module, 0xffffffff81000040, RK_MISS_NO_KALLSYMS);
     rk_symbolizer_close(s);
     fake_end();
 }

@@ -253,6 +253,16 @@ static void names_are_found_as_a_shell_would(void **state)
     assert_int_equal(command_search("data", false, &found, &e), -EACCES);
     assert_int_equal(e.cause, RK_CAUSE_NO_COMMAND);
     assert_string_equal(e.what, "data: permission to execute it is missing");
+    snprintf(expected, sizeof expected, "chmod +x %s/one/data", fake_path);
+    assert_string_equal(e.remedy, expected);
+    /* what is no program is not to be made executable */
+    fake_file("one/words", "root:x:0:0\n");
+    fake_file("one/nothing", "");
+    assert_int_equal(command_search("words", false, &found, &e), -EACCES);
+    assert_non_null(strstr(e.what, "words: not a program"));
+    assert_null(strstr(e.remedy, "chmod"));
+    assert_int_equal(command_search("one/nothing", false, &found, &e), -EACCES);
+    assert_non_null(strstr(e.what, "not a program"));
     assert_int_equal(command_search("gone\n", false, &found, &e), -ENOENT);
     assert_string_equal(e.what, "gone\\x0a: not found in PATH");
     assert_int_equal(command_search("", false, &found, &e), -ENOENT);
