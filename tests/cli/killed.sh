@@ -1,9 +1,10 @@
 #!/bin/bash
 # A recording that is killed stays readable up to its last flush, for reckon and for perf; one that is interrupted is whole.
 set -u
+busy='i=0; while [ $i -lt 30000000 ]; do i=$((i + 1)); done' # some ten seconds: it ends even where this test is killed
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 
-"$RECKON" record -e cpu-clock sh -c 'while :; do :; done' 2>err &
+"$RECKON" record -e cpu-clock sh -c "$busy" 2>err &
 recorder=$!
 for _ in $(seq 100); do # until the first second's flush is in the file
     sleep 0.1
@@ -24,10 +25,10 @@ fi
 
 # Ctrl-C ends the command (a terminal sends it to both); what was recorded is written.
 rm -f perf.data
-python3 - "$RECKON" 2>&1 <<'PY' || fail "an interrupt"
+python3 - "$RECKON" "$busy" 2>&1 <<'PY' || fail "an interrupt"
 import os, signal, subprocess, sys, time
 with open("err", "wb") as err: # python and not `&`: a shell's background job ignores SIGINT
-    p = subprocess.Popen([sys.argv[1], "record", "-e", "cpu-clock", "sh", "-c", "while :; do :; done"],
+    p = subprocess.Popen([sys.argv[1], "record", "-e", "cpu-clock", "sh", "-c", sys.argv[2]],
                          stderr=err, start_new_session=True)
 time.sleep(0.7)
 os.killpg(p.pid, signal.SIGINT)
