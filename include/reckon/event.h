@@ -57,9 +57,10 @@ struct rk_event {
     uint64_t period;    /* this event's own sampling period, or 0 */
     uint64_t frequency; /* this event's own sampling frequency, or 0 */
     double scale;       /* a count times this is in `unit`; 1.0 where there is none */
-    const char *name;   /* name=, or as it was written with its own modifiers, less surrounding space */
-    const char *unit;   /* "", "ns", "Joules" … */
-    const char *pmu;    /* the PMU in sysfs that it was asked of, "cpu_core", "msr"; or "" */
+    const char *
+        name; /* name=, or as it was written, less surrounding space, with all of its modifiers: its group's too */
+    const char *unit; /* "", "ns", "Joules" … */
+    const char *pmu;  /* the PMU in sysfs that it was asked of, "cpu_core", "msr"; or "" */
     /* Probes: what attr.config1 shall point to, or "". kprobes: the function, and config2 is the offset in it
      * (with "" config2 is the address); uprobes: the path, and config2 is the offset in the file. */
     const char *probe;

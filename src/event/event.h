@@ -21,6 +21,7 @@ struct event_item {
     const char *body;  /* canonical, without modifiers; NULL: a generic or a raw event, by type and config */
     bool terms;        /* `body` is "pmu/…" and wants its '/' */
     bool named;        /* event.name was given with name= */
+    bool modified;     /* event.name ends with modifiers of its own */
     bool spread;       /* one of several that one text became, each on its own PMU: event.pmu */
     const char *shown; /* … and is called so, without modifiers; NULL: as written */
 };

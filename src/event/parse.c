@@ -213,6 +213,7 @@ static int give_names(struct parser *p, size_t first, const char *name, const ch
         struct event_item *item = &p->events->list.items[i];
         item->event.flags |= modifiers->flags;
         item->event.precise += modifiers->precise;
+        item->modified = n > 0;
         if (item->named)
             continue;
         if (item->shown) {
@@ -256,13 +257,31 @@ static int take_event(struct parser *p)
     return rc < 0 ? rc : give_names(p, first, name, letters, &modifiers);
 }
 
+/* "cycles" becomes "cycles:u" in a group :u, "cycles:k" becomes "cycles:ku": what it has, its name shows. */
+static int add_letters(struct parser *p, struct event_item *item, const struct modifiers *more)
+{
+    const struct modifiers missing = {more->flags & ~item->event.flags, more->precise};
+    char letters[MODIFIERS_ROOM];
+    const char *name = item->event.name;
+
+    if (item->named || modifiers_print(&missing, letters) == 0)
+        return 0;
+    bool behind = item->modified || name[strlen(name) - 1] == '/';
+    item->event.name = parse_text(p, "%s%s%s", name, behind ? "" : ":", letters);
+    return item->event.name ? 0 : fail_memory(p->e, RK_STAGE_EVENT);
+}
+
 /* The group's modifiers onto its members, from `first` on. */
 static int add_modifiers(struct parser *p, size_t first, const char *at, const struct modifiers *more)
 {
     for (size_t i = first; i < p->events->list.n; i++) {
-        struct rk_event *event = &p->events->list.items[i].event;
+        struct event_item *item = &p->events->list.items[i];
+        struct rk_event *event = &item->event;
         if (event->precise + more->precise > PRECISE_MAX)
             return parse_fail(p, at, "with the group's modifiers %.60s has more than three p", event->name);
+        int rc = add_letters(p, item, more);
+        if (rc < 0)
+            return rc;
         event->flags |= more->flags;
         event->precise += more->precise;
     }

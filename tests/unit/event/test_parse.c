@@ -224,7 +224,7 @@ static void groups_and_lists(void **state)
     (void)state;
     struct rk_events *events = parse(" cycles:u ,{ branches , branch-misses:k }:up,\n{cs},page-faults\t");
     static const uint32_t group[] = {0, 1, 1, 2, 3}, precise[] = {0, 1, 1, 0, 0};
-    static const char *const names[] = {"cycles:u", "branches", "branch-misses:k", "cs", "page-faults"};
+    static const char *const names[] = {"cycles:u", "branches:up", "branch-misses:kup", "cs", "page-faults"};
     assert_int_equal(rk_events_count(events), 5);
     for (size_t i = 0; i < 5; i++) {
         struct rk_event event = event_at(events, i);
@@ -242,6 +242,15 @@ static void groups_and_lists(void **state)
     assert_int_equal(beyond.type, 77);
     beyond.size = 0;
     assert_int_equal(rk_events_get(events, 0, &beyond), -EINVAL);
+    rk_events_free(events);
+
+    /* A name shows what its event has: once, behind a slash without a colon, and not in a name of its own. */
+    events = parse("{page-faults,cs:u,cs/name=mine/,cs/period=7/}:u,page-faults");
+    assert_string_equal(event_at(events, 0).name, "page-faults:u");
+    assert_string_equal(event_at(events, 1).name, "cs:u");
+    assert_string_equal(event_at(events, 2).name, "mine");
+    assert_string_equal(event_at(events, 3).name, "cs/period=7/u");
+    assert_string_equal(event_at(events, 4).name, "page-faults");
     rk_events_free(events);
 
     /* Two groups side by side stay two. */
