@@ -7,9 +7,7 @@
 #include "event/names.h"
 
 #include <inttypes.h>
-#include <malloc.h>
 #include <sys/inotify.h>
-#include <time.h>
 
 static struct rk_event event_at(const struct rk_events *events, size_t i)
 {
@@ -289,39 +287,6 @@ static void few_files_are_opened(void **state)
     assert_in_range(opened("intel-server", "imc_0/cas_count_read/"), 5, 16);
 }
 
-/* Resolving on an open host; where the name becomes two events, twice that. */
-static void a_generic_event_takes_two_microseconds(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *machine;
-        double limit;
-    } rows[] = {{"intel-server", 2e-6}, {"vm-no-pmu", 2e-6}, {"intel-hybrid", 4e-6}};
-    mallopt(M_PERTURB, 0); /* meson's, which writes over every block */
-    for (size_t m = 0; m < sizeof rows / sizeof *rows; m++) {
-        struct rk_host *host = fake_machine(rows[m].machine);
-        double best = 1;
-        for (int round = 0; round < 50; round++) {
-            struct timespec a, b;
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
-            for (int i = 0; i < 200; i++) {
-                struct rk_events *events = NULL;
-                assert_int_equal(rk_events_parse(host, "cycles", &events, NULL), 0);
-                rk_events_free(events);
-            }
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
-            double each = ((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) * 1e-9) / 200;
-            best = each < best ? each : best;
-        }
-        print_message("%s: %.2f µs\n", rows[m].machine, best * 1e6);
-#if !defined(__SANITIZE_ADDRESS__)
-        assert_true(best < rows[m].limit);
-#endif
-        rk_host_close(host);
-        fake_end();
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,7 +297,6 @@ int main(void)
         cmocka_unit_test(no_pmu),
         cmocka_unit_test(no_sysfs),
         cmocka_unit_test(few_files_are_opened),
-        cmocka_unit_test(a_generic_event_takes_two_microseconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
