@@ -22,7 +22,7 @@ int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e)
         int rc = host->root;
         free(host);
         if (rc == -EMFILE)
-            return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_DESCRIPTORS, "ulimit -n 65536",
+            return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_DESCRIPTORS, sys_limit_more_descriptors(),
                         "%s: this process has no descriptor left", root ? root : "/");
         return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
                     "%s: can't be opened as a root directory: %s", root ? root : "/", strerror(-rc));
