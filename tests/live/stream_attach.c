@@ -7,20 +7,24 @@
 #include <poll.h>
 #include <pthread.h>
 
+static pthread_barrier_t named; /* both threads, and main */
+
 static void *busy_thread(void *ms)
 {
     pthread_setname_np(pthread_self(), (uintptr_t)ms > 300 ? "long" : "short");
+    pthread_barrier_wait(&named);
     busy_ms((uintptr_t)ms);
     return NULL;
 }
 
-/* The process: says that its threads are there, then works: "long" for 400 ms, "short" for 100, main waits. */
+/* The process: says that its threads are there, then works: "long" for 400 ms, "short" for 150, main waits. */
 static void work(int out)
 {
     pthread_t threads[2];
-    CHECK(pthread_create(&threads[0], NULL, busy_thread, (void *)(uintptr_t)100) == 0);
+    CHECK(pthread_barrier_init(&named, NULL, 3) == 0);
+    CHECK(pthread_create(&threads[0], NULL, busy_thread, (void *)(uintptr_t)150) == 0);
     CHECK(pthread_create(&threads[1], NULL, busy_thread, (void *)(uintptr_t)400) == 0);
-    usleep(20000);
+    pthread_barrier_wait(&named);
     CHECK(write(out, "!", 1) == 1);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
