@@ -7,7 +7,8 @@
  *
  * Names come from the module's .symtab, else from its debug file (/usr/lib/debug/.build-id), else from its
  * .dynsym; for the kernel from /proc/kallsyms, which is read only when a kernel address is asked for. They are
- * given as they stand there, without a version (@GLIBC_2.2.5). Where there is no name, the reason is given; a
+ * given as people wrote them: without a version (@GLIBC_2.2.5), C++ and Rust demangled if reckon was built with
+ * libiberty (rk_symbolizer_demangles()). Where there is no name, the reason is given; a
  * file whose build-id is not the one that ran is not believed.
  *
  * Where functions lie inside one another, the innermost is named. Of several names for one address: one with a
@@ -26,9 +27,14 @@ extern "C" {
 
 struct rk_symbolizer;
 
+/* For rk_symbolizer_options.flags. */
+enum {
+    RK_SYMBOLIZER_MANGLED = 1, /* names as they stand in the file */
+};
+
 struct rk_symbolizer_options {
     uint32_t size;
-    uint32_t reserved;
+    uint32_t flags;   /* RK_SYMBOLIZER_… */
     const char *root; /* where modules' paths and /proc are looked up; NULL: "/" */
 };
 
@@ -61,7 +67,11 @@ struct rk_symbol {
     uint32_t reserved;
 };
 
-/* Names n offsets (rk_place.offset) of one module. 0, or -errno; each answer tells its own miss. */
+/* Whether C++ and Rust names are demangled: 1, or 0 where this reckon was built without libiberty. */
+RK_API int rk_symbolizer_demangles(void);
+
+/* Names n offsets (rk_place.offset) of one module. 0, or -errno; each answer tells its own miss.
+ * Threads may share a symbolizer. */
 RK_API int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,
                                  const uint64_t *offsets, size_t n, struct rk_symbol *ret);
 

@@ -1,6 +1,7 @@
 #include "symbol/functions.h"
 
 #include "elf/symtab.h"
+#include "symbol/demangle.h"
 
 #include <errno.h>
 #include <string.h>
@@ -56,7 +57,8 @@ static bool take(const struct elf *elf, const struct symtab *table, const struct
 
     uint64_t left = section->bytes - inside;
     uint64_t bytes = symbol->size && symbol->size < left ? symbol->size : left;
-    *ret = (struct candidate){symbol->value, symbol->value + bytes, symbol->name, rank_of(symbol)};
+    uint32_t mangled = looks_mangled(name) ? NAME_MANGLED : 0;
+    *ret = (struct candidate){symbol->value, symbol->value + bytes, symbol->name | mangled, rank_of(symbol)};
     return true;
 }
 

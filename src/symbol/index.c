@@ -52,7 +52,7 @@ static bool better(const struct candidate *a, const struct candidate *b, const c
 {
     if (a->rank != b->rank)
         return a->rank > b->rank;
-    const char *x = names + a->name, *y = names + b->name;
+    const char *x = names + (a->name & ~NAME_MANGLED), *y = names + (b->name & ~NAME_MANGLED);
     size_t underscores_x = strspn(x, "_"), underscores_y = strspn(y, "_");
     if (underscores_x != underscores_y)
         return underscores_x < underscores_y;
@@ -125,6 +125,18 @@ static int link_outer(struct index *index)
     return 0;
 }
 
+static int make_room_for_plain(struct index *index)
+{
+    uint32_t names = 0;
+
+    for (uint32_t i = 0; i < index->n; i++)
+        names |= index->entries[i].name;
+    if (!(names & NAME_MANGLED))
+        return 0;
+    index->plain = calloc(index->n, sizeof *index->plain);
+    return index->plain ? 0 : -ENOMEM;
+}
+
 static int make_buckets(struct index *index)
 {
     uint64_t span = index->entries[index->n - 1].start - index->base;
@@ -160,6 +172,8 @@ int index_build(struct index *index, struct candidate *candidates, uint32_t n, c
         rc = make_buckets(&built);
         if (rc == 0)
             rc = link_outer(&built);
+        if (rc == 0)
+            rc = make_room_for_plain(&built);
     }
     if (rc < 0)
         index_free(&built);
@@ -173,6 +187,7 @@ void index_free(struct index *index)
     free(index->entries);
     free(index->buckets);
     free(index->outer);
+    free(index->plain);
     *index = (struct index){0};
 }
 

@@ -38,23 +38,27 @@ enum {
     RANK_SIZED = 8,
 };
 
+/* In a name's place: it looks mangled. Tables of names are smaller than that. */
+#define NAME_MANGLED (UINT32_C(1) << 31)
+
 struct candidate {
     uint64_t start;
     uint64_t end;  /* > start; without RANK_SIZED the limit */
-    uint32_t name; /* offset in the names */
+    uint32_t name; /* offset in the names, perhaps with NAME_MANGLED */
     uint32_t rank;
 };
 
 struct index_entry {
     uint64_t start;
     uint32_t bytes;
-    uint32_t name;
+    uint32_t name; /* as the candidate's */
 };
 
 struct index {
     struct index_entry *entries;
-    uint32_t *buckets; /* bucket_n + 1; the last one is n */
-    uint32_t *outer;   /* index + 1, 0: none; NULL: no two entries overlap */
+    uint32_t *buckets;          /* bucket_n + 1; the last one is n */
+    uint32_t *outer;            /* index + 1, 0: none; NULL: no two entries overlap */
+    const char *_Atomic *plain; /* demangled names, by entry, as they were asked for; NULL: none is mangled */
     uint32_t n, bucket_n;
     uint32_t shift; /* of a bucket's size */
     uint64_t base;  /* entries[0].start */

@@ -1,6 +1,7 @@
 #include "symbol/kallsyms.h"
 
 #include "base/vector.h"
+#include "symbol/demangle.h"
 #include "sys/file.h"
 
 #include <errno.h>
@@ -76,6 +77,9 @@ static bool is_end_mark(const char *name)
 static struct candidate candidate_of(const struct line *line, const char *text)
 {
     struct candidate c = {.start = line->address, .name = (uint32_t)(line->name - text)};
+
+    if (looks_mangled(line->name)) /* Rust */
+        c.name |= NAME_MANGLED;
 
     switch (line->type) {
     case 'T':

@@ -28,12 +28,16 @@ int kallsyms_load(int root, struct kallsyms *ret);
  * failure. As above. */
 int kallsyms_parse(char *text, size_t n, struct kallsyms *ret);
 
-/* The function that covers the address, or NULL. */
-static inline const struct index_entry *kallsyms_find(const struct kallsyms *kallsyms, uint64_t address)
+/* The function that covers the address, and the index that has it; or NULL. */
+static inline const struct index_entry *kallsyms_find(const struct kallsyms *kallsyms, uint64_t address,
+                                                      const struct index **ret_index)
 {
-    const struct index_entry *entry = index_find(&kallsyms->kernel, address);
-
-    return entry ? entry : index_find(&kallsyms->modules, address);
+    *ret_index = &kallsyms->kernel;
+    const struct index_entry *entry = index_find(*ret_index, address);
+    if (entry)
+        return entry;
+    *ret_index = &kallsyms->modules;
+    return index_find(*ret_index, address);
 }
 
 /* The module of a name that came from an index: "[ext4]"; "" for the kernel proper. */

@@ -1,11 +1,14 @@
 /*
  * The public face: modules loaded once, found again by kind, path and build-id; the kernel's names read at the first
  * kernel address.
+ *
+ * One lock keeps what is loaded and demangled for the first time; looking up what is there takes none.
  */
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/table.h"
 #include "base/vector.h"
+#include "symbol/demangle.h"
 #include "symbol/kallsyms.h"
 #include "symbol/module.h"
 #include "sys/file.h"
@@ -13,6 +16,8 @@
 #include <reckon/symbol.h>
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 struct cached {
@@ -25,7 +30,9 @@ struct cached {
 
 struct rk_symbolizer {
     int root;
-    struct arena paths;
+    uint32_t flags;
+    pthread_mutex_t lock; /* held to load and to demangle */
+    struct arena texts;   /* paths, and names demangled */
     VECTOR(struct cached *) modules;
     struct table table; /* hash → index of the newest in modules */
 
@@ -45,9 +52,14 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     int rc = options_check(&o, sizeof o, options, "rk_symbolizer_options", RK_STAGE_SYMBOL, e);
     if (rc < 0)
         return rc;
+    if (o.flags & ~(uint32_t)RK_SYMBOLIZER_MANGLED)
+        return fail(e, -EINVAL, RK_STAGE_SYMBOL, RK_CAUSE_ARGUMENT, NULL,
+                    "rk_symbolizer_options: unknown flags %#x", o.flags & ~(uint32_t)RK_SYMBOLIZER_MANGLED);
     struct rk_symbolizer *symbolizer = calloc(1, sizeof *symbolizer);
     if (!symbolizer)
         return fail_memory(e, RK_STAGE_SYMBOL);
+    symbolizer->flags = o.flags;
+    symbolizer->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     symbolizer->root = sys_root_open(o.root);
     if (symbolizer->root < 0) {
         rc = symbolizer->root;
@@ -68,12 +80,18 @@ struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer)
         }
         vector_free(&symbolizer->modules);
         table_free(&symbolizer->table);
-        arena_free(&symbolizer->paths);
+        arena_free(&symbolizer->texts);
         kallsyms_free(&symbolizer->kallsyms);
+        pthread_mutex_destroy(&symbolizer->lock);
         sys_close(symbolizer->root);
         free(symbolizer);
     }
     return NULL;
+}
+
+int rk_symbolizer_demangles(void)
+{
+    return demangle_available();
 }
 
 const char *rk_miss_text(uint32_t miss)
@@ -129,7 +147,7 @@ static int find_module(struct rk_symbolizer *symbolizer, const struct rk_module 
     cached->deleted = wanted->deleted;
     cached->id = id;
     cached->next = first == TABLE_NONE ? 0 : first + 1;
-    cached->path = arena_text(&symbolizer->paths, wanted->path, path_bytes);
+    cached->path = arena_text(&symbolizer->texts, wanted->path, path_bytes);
     int rc = cached->path ? module_load(symbolizer->root, wanted, &cached->module) : -ENOMEM;
     if (rc == 0)
         rc = vector_reserve(&symbolizer->modules, 1);
@@ -145,11 +163,39 @@ static int find_module(struct rk_symbolizer *symbolizer, const struct rk_module 
     return 0;
 }
 
-static void answer(const struct index_entry *entry, const char *names, uint64_t address, uint32_t miss,
-                   struct rk_symbol *ret)
+/* The entry's name as people wrote it, demangled when first asked for. NULL: out of memory. */
+static const char *demangled(struct rk_symbolizer *symbolizer, const struct index *index, const char *name,
+                             const struct index_entry *entry)
 {
-    *ret = entry ? (struct rk_symbol){.name = names + entry->name, .distance = address - entry->start}
-                 : (struct rk_symbol){.miss = miss};
+    const char *_Atomic *slot = &index->plain[entry - index->entries];
+    const char *plain = atomic_load_explicit(slot, memory_order_acquire);
+
+    if (plain)
+        return plain;
+    pthread_mutex_lock(&symbolizer->lock);
+    plain = atomic_load_explicit(slot, memory_order_relaxed);
+    if (!plain) {
+        plain = demangle(name, &symbolizer->texts);
+        atomic_store_explicit(slot, plain, memory_order_release);
+    }
+    pthread_mutex_unlock(&symbolizer->lock);
+    return plain;
+}
+
+/* 0, or -ENOMEM. */
+static int answer(struct rk_symbolizer *symbolizer, const struct index *index,
+                  const struct index_entry *entry, const char *names, uint64_t address, uint32_t miss,
+                  struct rk_symbol *ret)
+{
+    if (!entry) {
+        *ret = (struct rk_symbol){.miss = miss};
+        return 0;
+    }
+    const char *name = names + (entry->name & ~NAME_MANGLED);
+    if (entry->name & NAME_MANGLED && !(symbolizer->flags & RK_SYMBOLIZER_MANGLED))
+        name = demangled(symbolizer, index, name, entry);
+    *ret = (struct rk_symbol){.name = name, .distance = address - entry->start};
+    return name ? 0 : -ENOMEM;
 }
 
 static void miss_all(uint32_t miss, size_t n, struct rk_symbol *ret)
@@ -162,8 +208,10 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
                         const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
     const struct module *module;
-    int rc = find_module(symbolizer, wanted, &module);
 
+    pthread_mutex_lock(&symbolizer->lock);
+    int rc = find_module(symbolizer, wanted, &module);
+    pthread_mutex_unlock(&symbolizer->lock);
     if (rc < 0)
         return rc;
     if (module->miss) {
@@ -181,8 +229,10 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
                     break;
                 }
         uint64_t inside = offsets[i] - last.offset, address = last.address + inside;
-        answer(inside < last.bytes ? index_find(&index, address) : NULL, names, address, module->elsewhere,
-               &ret[i]);
+        rc = answer(symbolizer, &index, inside < last.bytes ? index_find(&index, address) : NULL, names,
+                    address, module->elsewhere, &ret[i]);
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }
@@ -241,14 +291,16 @@ static int resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_modu
     bool proper = wanted->kind == RK_MODULE_KERNEL; /* a module's build-id is not among the kernel's notes */
     uint32_t miss = RK_MISS_NONE;
     uint64_t shift = 0;
-    int rc = proper && asked.bytes ? ask_kernel(symbolizer) : 0;
 
+    pthread_mutex_lock(&symbolizer->lock);
+    int rc = proper && asked.bytes ? ask_kernel(symbolizer) : 0;
     if (rc == 0 && proper && asked.bytes && own->bytes && !build_id_same(&asked, own))
         miss = RK_MISS_OTHER_KERNEL;
     if (rc == 0 && miss == RK_MISS_NONE) {
         rc = load_kernel(symbolizer);
         miss = symbolizer->kernel_miss;
     }
+    pthread_mutex_unlock(&symbolizer->lock);
     if (rc < 0)
         return rc;
     if (miss == RK_MISS_NONE)
@@ -260,9 +312,16 @@ static int resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_modu
     struct kallsyms k = symbolizer->kallsyms; /* a copy: the answers can't alias it */
     for (size_t i = 0; i < n; i++) {
         uint64_t address = addresses[i] + shift;
-        answer(kallsyms_find(&k, address), k.names, address, RK_MISS_NO_SYMBOL, &ret[i]);
-        if (!proper && ret[i].name && !is_of_module(ret[i].name, wanted))
-            ret[i] = (struct rk_symbol){.miss = RK_MISS_OTHER_KERNEL};
+        const struct index *index = &k.kernel;
+        const struct index_entry *entry = kallsyms_find(&k, address, &index);
+        miss = RK_MISS_NO_SYMBOL;
+        if (!proper && entry && !is_of_module(k.names + (entry->name & ~NAME_MANGLED), wanted)) {
+            entry = NULL;
+            miss = RK_MISS_OTHER_KERNEL;
+        }
+        rc = answer(symbolizer, index, entry, k.names, address, miss, &ret[i]);
+        if (rc < 0)
+            return rc;
     }
     return 0;
 }

@@ -26,7 +26,7 @@ static const char *name_at(const struct functions *functions, uint64_t address, 
     const struct index_entry *entry = index_find(&functions->index, address);
     if (entry && ret_start)
         *ret_start = entry->start;
-    return entry ? functions->names + entry->name : "-";
+    return entry ? functions->names + (entry->name & ~NAME_MANGLED) : "-";
 }
 
 /* tests/data/elf/labels.S, 16 bytes a line; .text begins at `first`. */

@@ -13,8 +13,8 @@ static int parse(const char *text, struct kallsyms *ret)
 
 static const char *name_at(const struct kallsyms *kallsyms, uint64_t address)
 {
-    const struct index_entry *entry = kallsyms_find(kallsyms, address);
-    return entry ? kallsyms->names + entry->name : "-";
+    const struct index_entry *entry = kallsyms_find(kallsyms, address, &(const struct index *){NULL});
+    return entry ? kallsyms->names + (entry->name & ~NAME_MANGLED) : "-";
 }
 
 static const char text[] = "ffffffff81000000 T _stext\n"
