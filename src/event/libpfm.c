@@ -13,6 +13,7 @@
 
 enum {
     PFM_SUCCESS = 0,
+    PFM_NO_SUPPORT = -1,
     PFM_UMASK = -6,
     PFM_FEATURES = -5,
     PFM_ATTRIBUTE = -8, /* … -12: what stands behind the name */
@@ -20,6 +21,7 @@ enum {
     PFM_OS_NONE = 0,
     PFM_OS_PERF_EXT = 2,
     PFM_ATTRIBUTE_UMASK = 1,
+    PFM_PMU_CORE = 1,
     PFM_PLM_ALL = 0x01 | 0x08 | 0x10, /* kernel, user, hypervisor */
     PFM_PMU_MAX = 1024,               /* more than there are */
 };
@@ -102,6 +104,8 @@ enum libpfm_answer libpfm_encode(const char *name, struct perf_attr *ret, const 
         *ret = filled.attr;
         return LIBPFM_ENCODED;
     }
+    if (rc == PFM_NO_SUPPORT)
+        return LIBPFM_NO_PMU;
     if (rc == PFM_UMASK || rc == PFM_FEATURES || (rc <= PFM_ATTRIBUTE && rc >= PFM_TOO_SMALL)) {
         *ret_why = pfm.error(rc);
         return LIBPFM_WRONG;
@@ -124,7 +128,7 @@ int libpfm_each(int (*each)(void *context, const struct libpfm_event *event), vo
             struct pfm_event event = {.size = sizeof event};
             if (pfm.event(k, PFM_OS_NONE, &event) == PFM_SUCCESS)
                 rc = each(context, &(struct libpfm_event){pmu.name, event.name, event.description, k,
-                                                          event.attributes});
+                                                          event.attributes, pmu.type == PFM_PMU_CORE});
         }
     }
     return rc;

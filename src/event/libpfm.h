@@ -12,6 +12,7 @@ enum libpfm_answer {
     LIBPFM_ENCODED,
     LIBPFM_MISSING, /* the library is not installed, or can't start */
     LIBPFM_NO_NAME, /* it knows no such event for this processor */
+    LIBPFM_NO_PMU,  /* it knows the event, and the kernel shows it no PMU for it */
     LIBPFM_WRONG,   /* it knows the event, and not what stands behind: umask, modifier */
 };
 
@@ -23,9 +24,11 @@ enum libpfm_answer libpfm_encode(const char *name, struct perf_attr *ret, const 
 struct libpfm_event {
     const char *pmu, *name, *description;
     int index, attributes; /* for libpfm_umask() */
+    bool core;             /* counted by a core PMU */
 };
 
-/* The number-th attribute of the event, number < event->attributes: true and its texts where that is a umask. */
+/* The number-th attribute of the event, number < event->attributes: true and its texts where that is a umask. Umasks
+ * come before what else there is, and each call costs libpfm4 a walk over all of them. */
 struct libpfm_umask {
     const char *name, *description;
 };

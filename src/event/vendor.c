@@ -56,9 +56,8 @@ static uint32_t flags_of(const struct perf_attr *attr)
 
 static int no_pmu(struct parser *p, const char *name)
 {
-    return parse_refuse(p, p->at, -ENOENT, RK_CAUSE_NO_PMU,
-                        "measure time instead: -e task-clock or -e cpu-clock",
-                        "%.100s: libpfm4 knows it, and this machine shows no PMU for it", name);
+    return parse_refuse(p, p->at, -ENOENT, RK_CAUSE_NO_PMU, VENDOR_NO_PMU_FIX, "%.100s: " VENDOR_NO_PMU,
+                        name);
 }
 
 /* The PMU that sysfs has for it: of a core where libpfm4 says "raw". */
@@ -130,6 +129,8 @@ int read_vendor(struct parser *p)
     if (answer == LIBPFM_WRONG)
         return parse_refuse(p, p->at, -EINVAL, RK_CAUSE_SYNTAX, "reckon list shows its umasks",
                             "%.100s: libpfm4: %s", name, why);
+    if (answer == LIBPFM_NO_PMU)
+        return no_pmu(p, name);
     return answer == LIBPFM_ENCODED ? add(p, &attr, name, n) : 0;
 }
 

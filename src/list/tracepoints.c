@@ -1,8 +1,11 @@
 /*
- * Tracepoints, as tracefs has them: events/SYSTEM/NAME/{id,format}.
+ * Tracepoints, as tracefs has them: available_events with a line SYSTEM:NAME for each, events/SYSTEM/NAME/{id,format}.
  *
- * A kernel has some thousand, so that what is read goes by what is shown: the names of the systems; with words or all
- * of them the names of the tracepoints too; number and fields (`format`) only where asked for.
+ * A kernel has some thousand, so that what is read goes by what is shown: their names, from the one file or, where a
+ * user may read the directories alone, from the hundred of these; number and fields (`format`) only where asked for.
+ *
+ * The system ftrace is not in that file. Its directories are the tracers' own records, of which two can be opened: those
+ * that have a number (`id`).
  *
  * Closing a tracepoint costs the kernel some 40 ms: it waits until no CPU can be in the probe any more. So none is
  * opened here. What is asked for is a number that no tracepoint has: a user without the right to count is refused before
@@ -18,50 +21,127 @@
 #include <stdio.h>
 
 #define FORMAT_MOST (1 << 16)
+#define AVAILABLE_MOST (16 << 20)
+#define PATH_BYTES 4800 /* tracefs, events, two names */
 
-struct names {
-    struct arena *arena;
-    VECTOR(const char *) list;
+struct point {
+    const char *system, *name;
 };
-
-/* Directories alone: files like `enable` and `filter` lie beside them. */
-static int take(void *context, const char *name)
-{
-    static const char *const files[] = {"enable", "filter", "header_page", "header_event",
-                                        "format", "id",     "trigger"};
-    struct names *names = context;
-
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (strcmp(name, files[i]) == 0)
-            return 0;
-    const char **at = vector_push(&names->list);
-    if (at)
-        *at = arena_text(names->arena, name, strlen(name));
-    return at && *at ? 0 : -ENOMEM;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The names in a directory, sorted; 0 or -errno. */
-static int read_names(struct gather *g, const char *path, struct names *ret)
-{
-    *ret = (struct names){.arena = &g->list->arena};
-    int rc = sys_dir_each(g->host->root, path, take, ret);
-    if (rc < 0)
-        vector_free(&ret->list);
-    else if (ret->list.n > 1)
-        qsort(ret->list.items, ret->list.n, sizeof *ret->list.items, by_text);
-    return rc;
-}
 
 struct tracing {
     struct gather *g;
     const char *path;              /* of tracefs */
     struct rk_list_entry answered; /* whether this user may count them */
+    const char *system;            /* whose directory is being read */
+    VECTOR(struct point) points;
 };
+
+static int add_point(struct tracing *t, const char *system, const char *name)
+{
+    struct point *point = vector_push(&t->points);
+
+    if (!point)
+        return -ENOMEM;
+    *point = (struct point){system, name};
+    return 0;
+}
+
+/* Directories alone: files like `enable` and `filter` lie beside them. */
+static bool is_file(const char *name)
+{
+    static const char *const files[] = {"enable", "filter", "header_page", "header_event",
+                                        "format", "id",     "trigger"};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (strcmp(name, files[i]) == 0)
+            return true;
+    return false;
+}
+
+static int take_name(void *context, const char *name)
+{
+    struct tracing *t = context;
+    struct arena *arena = &t->g->list->arena;
+    char path[PATH_BYTES];
+    int64_t id;
+
+    if (is_file(name))
+        return 0;
+    snprintf(path, sizeof path, "%s/events/ftrace/%s/id", t->path, name);
+    if (strcmp(t->system, "ftrace") == 0 && sys_file_number(t->g->host->root, path, &id) < 0)
+        return 0;
+    name = arena_text(arena, name, strlen(name));
+    return name ? add_point(t, t->system, name) : -ENOMEM;
+}
+
+/* The tracepoints of a system by its directory: 0 or -errno. */
+static int read_system(struct tracing *t, const char *system)
+{
+    char path[PATH_BYTES];
+
+    t->system = system;
+    snprintf(path, sizeof path, "%s/events/%s", t->path, system);
+    int rc = sys_dir_each(t->g->host->root, path, take_name, t);
+    return host_transient(rc) ? rc : 0; /* gone, or closed to this user */
+}
+
+static int take_system(void *context, const char *name)
+{
+    struct tracing *t = context;
+
+    if (is_file(name))
+        return 0;
+    name = arena_text(&t->g->list->arena, name, strlen(name));
+    return name ? read_system(t, name) : -ENOMEM;
+}
+
+/* From the one file, whose text becomes the list's. */
+static int read_available(struct tracing *t)
+{
+    _cleanup_free_ char *text = NULL;
+    char path[PATH_BYTES];
+    size_t n;
+
+    snprintf(path, sizeof path, "%s/available_events", t->path);
+    int rc = sys_file_load(t->g->host->root, path, AVAILABLE_MOST, &text, &n);
+    if (rc < 0)
+        return rc;
+    char *line = arena_text(&t->g->list->arena, text, n), *next;
+    if (!line)
+        return -ENOMEM;
+    for (; rc == 0 && *line; line = next) {
+        size_t end = strcspn(line, "\n"), colon = strcspn(line, ":\n");
+        next = line + end + (line[end] != '\0');
+        if (colon == 0 || colon + 1 >= end)
+            continue;
+        line[colon] = line[end] = '\0';
+        rc = add_point(t, line, line + colon + 1);
+    }
+    return rc < 0 ? rc : read_system(t, "ftrace");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    int order = strcmp(x->system, y->system);
+
+    return order ? order : strcmp(x->name, y->name);
+}
+
+/* All of them, sorted: 0 or -errno. */
+static int read_points(struct tracing *t)
+{
+    char path[PATH_BYTES];
+    int rc = read_available(t);
+
+    if (rc < 0 && !host_transient(rc)) {
+        snprintf(path, sizeof path, "%s/events", t->path);
+        rc = sys_dir_each(t->g->host->root, path, take_system, t);
+    }
+    if (rc == 0 && t->points.n > 1)
+        qsort(t->points.items, t->points.n, sizeof *t->points.items, by_name);
+    return rc;
+}
 
 /* "prev_comm, prev_pid": the fields of a format's text, behind those that all have. */
 static void name_fields(const char *text, char *to, size_t size)
@@ -95,7 +175,7 @@ static int read_format(const struct tracing *t, const char *system, const char *
                        char *fields, size_t size)
 {
     _cleanup_free_ char *text = NULL;
-    char path[4600];
+    char path[PATH_BYTES];
     size_t n;
 
     snprintf(path, sizeof path, "%s/events/%s/%s/format", t->path, system, name);
@@ -121,10 +201,15 @@ static void ask(struct tracing *t)
 static int add_tracepoint(struct tracing *t, const char *system, const char *name)
 {
     struct gather *g = t->g;
-    char full[300], fields[600], encoding[64];
+    char full[600], fields[600], encoding[64];
     int64_t id = 0;
 
-    snprintf(full, sizeof full, "%s:%s", system, name);
+    size_t n = strlen(system), more = strlen(name);
+    if (n + 1 + more >= sizeof full)
+        return 0;
+    memcpy(full, system, n);
+    full[n] = ':';
+    memcpy(full + n + 1, name, more + 1);
     struct rk_list_entry entry = entry_new("tracepoint", full, "");
     if (!gather_wanted(g, &entry))
         return 0;
@@ -143,28 +228,24 @@ static int add_tracepoint(struct tracing *t, const char *system, const char *nam
     return gather_add(g, &entry);
 }
 
-static int add_system(struct tracing *t, const char *system)
+/* The tracepoints from `first` to `end`, which are of one system. */
+static int add_system(struct tracing *t, const struct point *first, const struct point *end)
 {
     struct gather *g = t->g;
-    struct names names;
-    char path[4600], name[200], about[64];
+    size_t n = (size_t)(end - first);
+    char name[300], about[64];
+    int rc = 0;
 
-    snprintf(path, sizeof path, "%s/events/%s", t->path, system);
-    int rc = read_names(g, path, &names);
-    if (rc < 0)
-        return host_transient(rc) ? rc : 0;
-    if (!g->all && !g->searching) {
-        snprintf(name, sizeof name, "%s:*", system);
-        snprintf(about, sizeof about, "%zu tracepoint%s", names.list.n, names.list.n == 1 ? "" : "s");
-        struct rk_list_entry entry = entry_new("tracepoint", name, about);
-        trial_copy(&entry, &t->answered);
-        rc = names.list.n ? gather_add(g, &entry) : 0;
-    } else {
-        for (size_t i = 0; rc >= 0 && i < names.list.n; i++)
-            rc = add_tracepoint(t, system, names.list.items[i]);
+    if (g->all || g->searching) {
+        for (; rc == 0 && first < end; first++)
+            rc = add_tracepoint(t, first->system, first->name);
+        return rc;
     }
-    vector_free(&names.list);
-    return rc;
+    snprintf(name, sizeof name, "%.255s:*", first->system);
+    snprintf(about, sizeof about, "%zu tracepoint%s", n, n == 1 ? "" : "s");
+    struct rk_list_entry entry = entry_new("tracepoint", name, about);
+    trial_copy(&entry, &t->answered);
+    return gather_add(g, &entry);
 }
 
 /* Tracepoints can't be named: one form stands for them, with the reason. */
@@ -195,21 +276,23 @@ static int add_none(struct gather *g, int rc, const char *path)
 int gather_tracepoints(struct gather *g)
 {
     struct tracing t = {.g = g};
-    struct names systems;
-    char path[4200];
 
     if (!gather_pmu(g, "tracepoint"))
         return 0;
     int rc = rk_host_mount(g->host, RK_MOUNT_TRACEFS, &t.path);
-    if (rc < 0)
+    if (rc == 0)
+        rc = read_points(&t);
+    if (rc < 0) {
+        vector_free(&t.points);
         return host_transient(rc) ? rc : add_none(g, rc, t.path);
-    snprintf(path, sizeof path, "%s/events", t.path);
-    rc = read_names(g, path, &systems);
-    if (rc < 0)
-        return host_transient(rc) ? rc : add_none(g, rc, t.path);
+    }
     ask(&t);
-    for (size_t i = 0; rc >= 0 && i < systems.list.n; i++)
-        rc = add_system(&t, systems.list.items[i]);
-    vector_free(&systems.list);
+    const struct point *point = t.points.items, *last = point + t.points.n, *end;
+    for (; rc == 0 && point < last; point = end) {
+        for (end = point + 1; end < last && strcmp(end->system, point->system) == 0;)
+            end++;
+        rc = add_system(&t, point, end);
+    }
+    vector_free(&t.points);
     return rc;
 }

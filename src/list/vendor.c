@@ -2,8 +2,11 @@
  * The vendors' names, out of libpfm4's tables: searched with words or where all is wanted, since loading them takes some
  * milliseconds. One entry for each umask of an event, or for the event where it has none.
  *
- * libpfm4 goes by the processor's model; whether the kernel has a PMU for the name is what the grammar then asks.
+ * libpfm4 goes by the processor's model; whether the kernel has a PMU for the name is what the grammar then asks. That
+ * takes libpfm4 some 40 us for each name, so that it is not asked where the answer is known: events of a core, on a
+ * machine that shows no core PMU.
  */
+#include "event/vendor.h"
 #include "event/libpfm.h"
 #include "host/host.h"
 #include "list/list.h"
@@ -41,6 +44,19 @@ static int encode(struct gather *g, struct rk_list_entry *entry)
     return 0;
 }
 
+static bool no_pmu(struct gather *g, const struct libpfm_event *event, struct rk_list_entry *entry)
+{
+    struct host_pmu *const *cores;
+
+    if (!event->core || host_cores(g->host, &cores) > 0)
+        return false;
+    entry->able = RK_ABLE_NO;
+    entry->cause = RK_CAUSE_NO_PMU;
+    entry->what = VENDOR_NO_PMU;
+    entry->remedy = VENDOR_NO_PMU_FIX;
+    return true;
+}
+
 static int add(struct gather *g, const struct libpfm_event *event, const struct libpfm_umask *umask)
 {
     char group[100], name[NAME_BYTES], about[600];
@@ -54,7 +70,7 @@ static int add(struct gather *g, const struct libpfm_event *event, const struct 
     struct rk_list_entry entry = entry_new(group, name, about);
     if (!gather_wanted(g, &entry))
         return 0;
-    int rc = encode(g, &entry);
+    int rc = no_pmu(g, event, &entry) ? 0 : encode(g, &entry);
     if (rc < 0)
         return rc;
     if (entry.encoded)
@@ -76,11 +92,8 @@ static int take(void *context, const struct libpfm_event *event)
 
     if (is_kernels(event->pmu))
         return 0;
-    for (int i = 0; i < event->attributes && rc == 0; i++)
-        if (libpfm_umask(event, i, &umask)) {
-            umasks++;
-            rc = add(g, event, &umask);
-        }
+    for (; rc == 0 && umasks < event->attributes && libpfm_umask(event, umasks, &umask); umasks++)
+        rc = add(g, event, &umask);
     return rc == 0 && !umasks ? add(g, event, NULL) : rc;
 }
 

@@ -164,6 +164,12 @@ static void without_a_pmu_the_name_is_known_and_refused(void **state)
     assert_int_equal(rk_events_parse(host, "skx::INST_RETIRED:ANY_P", &events, &e), -ENOENT);
     assert_int_equal(e.cause, RK_CAUSE_NO_PMU);
     assert_non_null(strstr(e.what, "no PMU"));
+    /* Not of a core: libpfm4 itself looks for the PMU, and without it is not to be taken for one that knows no name. */
+    e = (struct rk_error){.size = sizeof e};
+    assert_int_equal(rk_events_parse(host, "amd64_fam19h_zen3_l3::UNC_L3_REQUESTS:ALL", &events, &e),
+                     -ENOENT);
+    assert_int_equal(e.cause, RK_CAUSE_NO_PMU);
+    assert_non_null(strstr(e.what, "shows no PMU"));
     assert_int_equal(rk_events_parse(host, "perf::page-faults", &events, &e), 0);
     rk_events_free(events);
     rk_host_close(host);

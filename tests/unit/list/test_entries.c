@@ -311,6 +311,36 @@ static void tracepoints(void **state)
     assert_true(listed("irq:irq_handler_entry") && listed("sched:sched_switch"));
 }
 
+/* The one file where it can be read; of the system ftrace, which is not in it, what has a number. */
+static void tracepoints_from_one_file(void **state)
+{
+    (void)state;
+    fake_file("sys/kernel/tracing/available_events", "sched:sched_switch\nfib6:fib6_lookup\n\nnonsense\n:no_"
+                                                     "system\nno_name:\nsched:a_first\nfib:fib_lookup\n"
+                                                     "irq:cut_off");
+    fake_file("sys/kernel/tracing/events/ftrace/print/id", "5\n");
+    fake_file("sys/kernel/tracing/events/ftrace/bprint/format", "name: bprint\nID: 6\n");
+    gather(0, "tracepoint", 0, NULL);
+    static const char *const systems[] = {"fib:*", "fib6:*", "ftrace:*", "irq:*", "sched:*"};
+    assert_int_equal(rk_list_count(list), 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_string_equal(at(i).name, systems[i]);
+    assert_string_equal(find("sched:*").about, "2 tracepoints");
+    assert_string_equal(find("ftrace:*").about, "1 tracepoint");
+    gather(RK_LIST_ALL, "tracepoint", 0, NULL);
+    assert_int_equal(rk_list_count(list), 6);
+    assert_true(listed("irq:cut_off") && listed("ftrace:print") && listed("sched:sched_switch"));
+    assert_string_equal(at(4).name, "sched:a_first");
+    fake_file("sys/kernel/tracing/available_events", "");
+    gather(0, "tracepoint", 0, NULL);
+    assert_int_equal(rk_list_count(list), 1); /* ftrace:* */
+    char path[200];
+    snprintf(path, sizeof path, "rm '%s/sys/kernel/tracing/available_events'", fake_path);
+    assert_int_equal(system(path), 0);
+    gather(RK_LIST_ALL, "tracepoint", 0, NULL);
+    assert_true(listed("ftrace:print") && listed("sched:sched_wakeup") && !listed("ftrace:bprint"));
+}
+
 static void no_tracefs(void **state)
 {
     char path[200];
@@ -420,6 +450,7 @@ int main(void)
         LIST_TEST(instances_are_one),
         LIST_TEST(one_pmu),
         LIST_TEST(tracepoints),
+        LIST_TEST(tracepoints_from_one_file),
         LIST_TEST(no_tracefs),
         LIST_TEST(a_plain_user),
         LIST_TEST(a_container_without_sysfs),
