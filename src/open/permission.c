@@ -12,10 +12,13 @@
 #include <string.h>
 
 #define CAP_PERFMON_NUMBER 38 /* Linux 5.8 */
-#define PMU_FIRST 6           /* attr.type beyond the fixed ones: a PMU from sysfs */
+#define CAP_SYS_ADMIN_BIT 21
+#define PATCHED_LEVEL \
+    3               /* from here on Debian's kernels, from 4 on Ubuntu's, refuse all without CAP_SYS_ADMIN */
+#define PMU_FIRST 6 /* attr.type beyond the fixed ones: a PMU from sysfs */
 
 /* A number behind `key` in /proc/WHO/status, or -1. */
-static int64_t status_number(const struct attempt *a, const char *who, const char *key)
+static int64_t status_number(const struct attempt *a, const char *who, const char *key, int base)
 {
     char path[64];
     _cleanup_free_ char *text = NULL;
@@ -27,7 +30,7 @@ static int64_t status_number(const struct attempt *a, const char *who, const cha
         return -1;
     for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
         if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ':') {
-            value = strtoll(line + strlen(key) + 1, NULL, 10);
+            value = strtoll(line + strlen(key) + 1, NULL, base);
             break;
         }
     return value;
@@ -35,7 +38,7 @@ static int64_t status_number(const struct attempt *a, const char *who, const cha
 
 bool explain_filtered(const struct attempt *a)
 {
-    return status_number(a, "self", "Seccomp") == 2;
+    return status_number(a, "self", "Seccomp", 10) == 2;
 }
 
 const char *explain_capability(struct rk_host *host)
@@ -89,7 +92,7 @@ static bool sysctl_writable(const struct attempt *a)
 static int paranoid(const struct attempt *a, int64_t level, int wanted, const char *what)
 {
     char remedy[sizeof a->ret->remedy], path[96];
-    const char *capability = explain_capability(a->host);
+    const char *capability = level >= PATCHED_LEVEL ? "cap_sys_admin" : explain_capability(a->host);
 
     if (explain_is(a, RK_FACT_USER_NAMESPACE) && !explain_is(a, RK_FACT_CONTAINER))
         snprintf(remedy, sizeof remedy,
@@ -132,10 +135,10 @@ static int seccomp(const struct attempt *a)
 static int not_yours(const struct attempt *a)
 {
     char pid[16], remedy[sizeof a->ret->remedy], path[96];
-    int64_t mine = status_number(a, "self", "Uid"), theirs;
+    int64_t mine = status_number(a, "self", "Uid", 10), theirs;
 
     snprintf(pid, sizeof pid, "%d", a->asked.pid);
-    theirs = status_number(a, pid, "Uid");
+    theirs = status_number(a, pid, "Uid", 10);
     snprintf(remedy, sizeof remedy, "run it with sudo, or: sudo setcap %s,cap_sys_ptrace+ep %s",
              explain_capability(a->host), program(a, path, sizeof path));
     if (theirs >= 0 && mine >= 0 && theirs != mine)
@@ -158,10 +161,14 @@ int explain_denied(const struct attempt *a)
     if (explain_is_hardware(a->asked.type) && rk_host_fact(a->host, RK_FACT_CORE_PMU) == 0)
         return explain_no_hardware(a);
     if (explain_is(a, RK_FACT_CAP_PERFMON)) {
+        int64_t effective = status_number(a, "self", "CapEff", 16);
+        if (level >= PATCHED_LEVEL && a->asked.code == -EACCES && effective >= 0 &&
+            !(effective >> CAP_SYS_ADMIN_BIT & 1))
+            return paranoid(a, level, 2, "CAP_PERFMON is not enough for this kernel");
         return explain_say(a, RK_CAUSE_CAPABILITY, "look into: sudo dmesg | grep -iE 'lockdown|denied'",
                            "refused although the capability is there: kernel lockdown or a security module");
     }
-    if (level >= 3 && !kernel && a->asked.pid >= 0)
+    if (level >= PATCHED_LEVEL && !kernel && a->asked.pid >= 0)
         return paranoid(a, level, 2, "this kernel lets no plain user measure");
     /* Their fields are behind a check of their own (EPERM); counting them is counting in the kernel. */
     if (tracepoint && level >= 0 && (a->asked.code == -EPERM || (a->asked.flags & RK_ATTEMPT_SAMPLING)))

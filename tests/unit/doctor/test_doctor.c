@@ -353,6 +353,17 @@ static void nothing_goes(void **state)
     diagnose();
     expect("count", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 4", "kernel.perf_event_paranoid=2");
     expect("sample", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 4", "kernel.perf_event_paranoid=2");
+    /* CAP_PERFMON does not lift it: capable(CAP_SYS_ADMIN) is what their patch asks for. */
+    expect("count", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 4", "sudo setcap cap_sys_admin+ep");
+    expect("kernel", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 4", "sudo setcap cap_sys_admin+ep");
+    fake_file("proc/self/status",
+              "Name:\tme\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000004000000000\nSeccomp:\t0\n");
+    rk_doctor_free(doctor);
+    rk_host_close(host);
+    diagnose();
+    expect(
+        "count", RK_VERDICT_NO, RK_CAUSE_PARANOID, "CAP_PERFMON is not enough for this kernel: ",
+        "sudo sysctl -w kernel.perf_event_paranoid=2   # or for reckon alone: sudo setcap cap_sys_admin+ep");
 }
 
 static void a_container_filters(void **state)
