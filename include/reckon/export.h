@@ -53,17 +53,51 @@ RK_API int rk_profile_export(const struct rk_profile *profile, const char *forma
 RK_API int rk_record_export(const struct rk_stream *stream, const struct rk_record *record,
                             const char *format, const struct rk_sink *sink, struct rk_error *e);
 
+/* A line of a table of counts: who, and each event's count. Frozen. */
+struct rk_counts_row {
+    const struct rk_set *set;      /* whose events they are: names, units, reasons */
+    const struct rk_value *values; /* one for each event of the set */
+    const double *mean,
+        *stdev;        /* of several runs' scaled counts, one for each event; NULL: there was one run */
+    const char *where; /* "CPU3", "S0-D0-C1", "worker-4711", a cgroup …; NULL: everything */
+    uint64_t slots;    /* how many CPUs or threads were added up; 0: not said */
+    uint64_t slot;     /* which one to ask why an event was not counted; UINT64_MAX: any */
+};
+
+struct rk_counts {
+    uint32_t size;      /* set by the caller */
+    uint32_t runs;      /* 0 and 1: one; more: values are sums, wall_ns and *exit means of so many */
+    uint32_t no_header; /* 1: no first line with names in "csv" */
+    uint32_t totals;    /* 1: behind intervals, these are of the whole time */
+    const struct rk_counts_row *rows;
+    size_t n;
+    uint64_t wall_ns;           /* that the values cover: rates are made with it */
+    uint64_t time_ns;           /* an interval's end, from the beginning; 0: there are no intervals */
+    uint64_t wall_stdev_ns;     /* over the runs */
+    const struct rk_exit *exit; /* how the command ended; NULL: there was none */
+    const char *separator;      /* between the fields of "csv"; NULL: "," */
+};
+
 /*
- * Counts of a set with derived figures and how the command ended (`exit` may be NULL):
+ * A table of counts with derived figures:
  *
- *   "json"     one object: version; events [{event, value, scaled, bound, enabled_ns, running_ns,
- *              percent_running, unit, and where there is one: metric {name, value, unit}, note}]; notes
- *              [{what, cause, remedy}] about the whole set; with `exit`: wall_ns, user_ns, system_ns,
+ *   "json"     one object on one line: version; with time_ns: time_ns; with totals: totals; events [{with where:
+ *              where, slots; event, value, scaled, bound, enabled_ns, running_ns, percent_running, unit, and where
+ *              there is one: metric {name, value, unit}, note; with runs: runs, mean, stdev}]; notes [{what, cause,
+ *              remedy}] about a whole set; wall_ns; with runs: runs, wall_stdev_ns; with exit: user_ns, system_ns,
  *              peak_rss_bytes, exit_status, signal, core_dumped.
+ *   "csv"      a line of names, then a line for each row's each event: with time_ns: time_s; with where: where, slots;
+ *              scaled, unit, event, running_ns, percent_running, metric, metric_unit, value, bound, enabled_ns; with
+ *              runs: runs, mean, stdev; reason. The first seven are in the order of perf stat -x. With exit, lines of
+ *              wall-time, user-time, system-time (s) and peak-rss (bytes) follow. Quoted by RFC 4180.
  *
  * value is as the kernel counted; scaled is the estimate for the whole time, in unit, bound half of its 95 %
- * interval. What was not counted has value null, and reason, cause ("no-pmu" …) and remedy.
+ * interval. What was not counted has value null (csv: nothing), and reason, cause ("no-pmu" …) and remedy.
  */
+RK_API int rk_counts_write(const struct rk_counts *counts, const char *format, const struct rk_sink *sink,
+                           struct rk_error *e);
+
+/* rk_counts_write() of one row: all of a set's counts, and how the command ended (`exit` may be NULL). */
 RK_API int rk_counts_export(const struct rk_set *set, const struct rk_value *values, size_t n,
                             const struct rk_exit *exit, const char *format, const struct rk_sink *sink,
                             struct rk_error *e);

@@ -43,6 +43,7 @@
 #include <reckon/module.h>
 #include <reckon/profile.h>
 #include <reckon/record.h>
+#include <reckon/rows.h>
 #include <reckon/set.h>
 #include <reckon/sink.h>
 #include <reckon/stream.h>

@@ -82,22 +82,12 @@ void json_i64(struct json *j, const char *key, int64_t value)
 
 void json_real(struct json *j, const char *key, double value)
 {
-    char text[40];
-
     if (!isfinite(value)) {
         json_null(j, key);
         return;
     }
     begin(j, key);
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    for (char *c = text; *c; c++) /* a host program's locale may write a comma */
-        if (!strchr("+-.0123456789e", *c))
-            *c = '.';
-    output_text(j->out, text);
+    output_real(j->out, value);
 }
 
 void json_bool(struct json *j, const char *key, bool value)

@@ -67,6 +67,21 @@ void output_hex(struct output *out, const void *bytes, size_t n)
     }
 }
 
+void output_real(struct output *out, double value)
+{
+    char text[40];
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    for (char *c = text; *c; c++) /* a host program's locale may write a comma */
+        if (!strchr("+-.0123456789e", *c))
+            *c = '.';
+    output_text(out, text);
+}
+
 void output_format(struct output *out, const char *format, ...)
 {
     va_list list;

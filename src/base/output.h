@@ -22,6 +22,7 @@ struct output output_to(const struct rk_sink *sink);
 void output_bytes(struct output *out, const void *bytes, size_t n);
 void output_text(struct output *out, const char *text);
 void output_hex(struct output *out, const void *bytes, size_t n); /* two digits for each byte */
+void output_real(struct output *out, double value); /* shortest that reads back the same, in any locale */
 void output_format(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Flushes. 0, or the first -errno. */

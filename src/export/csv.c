@@ -6,15 +6,17 @@
  * self and total are sums of periods; percentages are of the whole profile's, with four decimals and always
  * a point.
  */
+#include "export/csv.h"
+
 #include "export/formats.h"
 #include "export/percent.h"
 
 #include <string.h>
 
 /* Quotes where the text needs it: a quote inside is doubled. */
-static void write_field(struct output *out, const char *text)
+void csv_field(struct output *out, const char *text, const char *separator)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
+    if (!strpbrk(text, "\"\r\n") && !strstr(text, separator && *separator ? separator : ",")) {
         output_text(out, text);
         return;
     }
@@ -37,9 +39,9 @@ void export_csv(const struct rk_profile *profile, struct output *out)
     for (size_t i = 0; i < rk_profile_functions(profile); i++) {
         struct rk_function f = {.size = sizeof f};
         rk_profile_function(profile, i, &f);
-        write_field(out, f.symbol);
+        csv_field(out, f.symbol, NULL);
         output_bytes(out, ",", 1);
-        write_field(out, f.module);
+        csv_field(out, f.module, NULL);
         output_format(out, ",%" PRIu64 ",%s,%" PRIu64 ",%s\n", f.self,
                       percent_text(f.self, summary.weight, self), f.total,
                       percent_text(f.total, summary.weight, total));

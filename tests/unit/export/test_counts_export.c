@@ -78,6 +78,9 @@ int rk_metric_derive(const struct rk_set *set, const struct rk_value *values, si
     return 1;
 }
 
+static const char nothing; /* a set that is never looked at */
+static const struct rk_set *const set = (const void *)&nothing;
+
 static const struct rk_value values[] = {{100, 10, 10}, {150, 10, 5}, {8, 10, 10}, {0, 10, 0}, {0, 0, 0}};
 static const struct rk_exit ended = {.size = sizeof ended,
                                      .status = 139,
@@ -87,7 +90,6 @@ static const struct rk_exit ended = {.size = sizeof ended,
                                      .user_ns = 700,
                                      .system_ns = 200,
                                      .peak_rss = 4096};
-static const struct rk_set *const set = (const void *)""; /* never looked at */
 
 static void json(void **state)
 {
@@ -123,6 +125,96 @@ static void without_a_command(void **state)
     lacks("metric");
 }
 
+static const double mean[] = {50, 75, 4, 0, 0}, stdev[] = {1, 2, 3, 0, 0};
+
+/* Two CPUs in an interval of three runs: every column there is. */
+static struct rk_counts table(const struct rk_counts_row *rows, size_t n)
+{
+    return (struct rk_counts){.size = sizeof(struct rk_counts),
+                              .runs = 3,
+                              .rows = rows,
+                              .n = n,
+                              .wall_ns = 500,
+                              .time_ns = 1500000000,
+                              .wall_stdev_ns = 7,
+                              .exit = &ended};
+}
+
+static const struct rk_counts_row two[] = {
+    {(const void *)&nothing, values, mean, stdev, "CPU0", 1, UINT64_MAX},
+    {(const void *)&nothing, values, mean, stdev, "a,b\"c", 2, UINT64_MAX},
+};
+
+static void json_of_rows(void **state)
+{
+    struct rk_counts counts = table(two, 2);
+    (void)state;
+    forget();
+    assert_int_equal(rk_counts_write(&counts, "json", &text_sink, NULL), 0);
+    validate("counts");
+    contains("{\"version\":\"" RK_VERSION
+             "\",\"time_ns\":1500000000,\"events\":[{\"where\":\"CPU0\",\"slots\":1,");
+    contains("\"where\":\"a,b\\\"c\",\"slots\":2,\"event\":\"branches\",\"value\":null");
+    contains("\"runs\":3,\"mean\":50,\"stdev\":1,\"note\"");
+    contains("\"mean\":2,\"stdev\":1.5"); /* in Joules */
+    contains("\"wall_ns\":500,\"runs\":3,\"wall_stdev_ns\":7,\"user_ns\":700");
+    assert_non_null(strstr(written, "less memory"));
+    assert_null(strstr(strstr(written, "less memory") + 1, "less memory")); /* one set, one note */
+    counts.totals = 1, counts.time_ns = 0, counts.runs = 1;
+    forget();
+    assert_int_equal(rk_counts_write(&counts, "json", &text_sink, NULL), 0);
+    validate("counts");
+    contains("\"totals\":true");
+    lacks("time_ns\":1");
+    lacks("mean");
+}
+
+static void csv(void **state)
+{
+    (void)state;
+    forget();
+    assert_int_equal(rk_counts_export(set, values, event_n, &ended, "csv", &text_sink, NULL), 0);
+    assert_string_equal(
+        written,
+        "scaled,unit,event,running_ns,percent_running,metric,metric_unit,value,bound,enabled_ns,reason\n"
+        "100,,cycles:u,10,100,,,100,0,10,\n"
+        "300,,instructions,5,50,1.5,instructions per cycle,150,3,10,\n"
+        "4,Joules,power/energy-pkg/,10,100,,,8,0,10,\n"
+        ",,branches,,,,,,,,branches: no counter free\n"
+        ",,cache-misses,,,,,,,,cache-misses: no PMU\n"
+        "0.000001000,s,wall-time,,,,,,,,\n"
+        "0.000000700,s,user-time,,,,,,,,\n"
+        "0.000000200,s,system-time,,,,,,,,\n"
+        "4096,bytes,peak-rss,,,,,,,,\n");
+}
+
+static void csv_of_rows(void **state)
+{
+    struct rk_counts counts = table(two, 2);
+    (void)state;
+    forget();
+    counts.separator = ";";
+    assert_int_equal(rk_counts_write(&counts, "csv", &text_sink, NULL), 0);
+    contains(
+        "time_s;where;slots;scaled;unit;event;running_ns;percent_running;metric;metric_unit;value;bound;"
+        "enabled_ns;runs;mean;stdev;reason\n1.500000000;CPU0;1;100;;cycles:u;10;100;;;100;0;10;3;50;1;\n");
+    contains("1.500000000;\"a,b\"\"c\";2;;;branches;;;;;;;;;;;branches: no counter free\n");
+    contains("1.500000000;;;0.000000500;s;wall-time;");
+    size_t columns = 0;
+    for (const char *line = written; *line;
+         line = strchr(line, '\n') + 1) { /* every line has as many fields */
+        size_t n = 0;
+        for (const char *c = line; *c != '\n'; c++)
+            n += *c == ';';
+        assert_true(columns == 0 || n == columns);
+        columns = n;
+    }
+    counts.no_header = 1;
+    forget();
+    assert_int_equal(rk_counts_write(&counts, "csv", &text_sink, NULL), 0);
+    lacks("time_s");
+}
+
 static void wrong_arguments(void **state)
 {
     struct rk_error e = {.size = sizeof e};
@@ -130,8 +222,14 @@ static void wrong_arguments(void **state)
     (void)state;
     forget();
     assert_int_equal(rk_counts_export(set, values, 2, NULL, "json", &text_sink, &e), -EINVAL);
-    assert_int_equal(rk_counts_export(set, values, event_n, NULL, "csv", &text_sink, &e), -EINVAL);
-    assert_non_null(strstr(e.what, "there are: json"));
+    assert_int_equal(rk_counts_export(set, values, event_n, NULL, "xml", &text_sink, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "there are: json, csv"));
+    struct rk_counts_row empty = {.set = set};
+    struct rk_counts counts = {.size = sizeof counts, .rows = &empty, .n = 1};
+    assert_int_equal(rk_counts_write(&counts, "csv", &text_sink, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "values"));
+    counts.size = 0;
+    assert_int_equal(rk_counts_write(&counts, "csv", &text_sink, &e), -EINVAL);
     assert_int_equal(rk_counts_export(set, values, event_n, &bad, "json", &text_sink, &e), -EINVAL);
     assert_string_equal(written, "");
     int code = -EIO;
@@ -142,9 +240,8 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json),
-        cmocka_unit_test(without_a_command),
-        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(json), cmocka_unit_test(without_a_command), cmocka_unit_test(json_of_rows),
+        cmocka_unit_test(csv),  cmocka_unit_test(csv_of_rows),       cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,77 @@
+/*
+ * reckon/rows.h: the counts of a set, added up by where they were counted.
+ *
+ * A set on CPUs has a slot for each of them, a set on a process one for each of its threads. rk_set_total() adds them
+ * all up; rows add up those of one CPU, core, die, socket, memory node or thread:
+ *
+ *     struct rk_rows *rows;
+ *     rk_rows_make(host, set, RK_BY_SOCKET, &rows, &e);
+ *     size_t n = rk_rows_count(rows) * rk_set_events(set);
+ *     struct rk_value *v = calloc(n, sizeof *v);
+ *     rk_rows_read(rows, v, n);                     // v[row * events + event]
+ *     for (size_t i = 0; i < rk_rows_count(rows); i++) {
+ *         struct rk_row row = {.size = sizeof row};
+ *         rk_rows_row(rows, i, &row);
+ *         printf("%s: %llu\n", row.name, (unsigned long long)v[i * rk_set_events(set)].value);
+ *     }
+ *     rk_rows_free(rows);
+ *
+ * Making them costs O(slots × log slots), reading O(slots × events). The set must outlive them.
+ */
+#ifndef RECKON_ROWS_H
+#define RECKON_ROWS_H
+
+#include <reckon/set.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rk_rows;
+
+enum rk_by {
+    RK_BY_ALL,    /* one row for everything: rk_set_total() */
+    RK_BY_CPU,    /* these … */
+    RK_BY_CORE,   /* … */
+    RK_BY_DIE,    /* … */
+    RK_BY_SOCKET, /* … */
+    RK_BY_NODE,   /* … need a set on CPUs: -EINVAL where a slot is on no certain one */
+    RK_BY_THREAD, /* needs a set on threads */
+};
+
+/*
+ * Rows in the order of their numbers. Threads that are born later are counted with the one that they were born of, as
+ * the kernel does it.
+ */
+RK_API int rk_rows_make(struct rk_host *host, struct rk_set *set, uint32_t by, struct rk_rows **ret,
+                        struct rk_error *e);
+
+/* Takes NULL; returns NULL. */
+RK_API struct rk_rows *rk_rows_free(struct rk_rows *rows);
+
+RK_API size_t rk_rows_count(const struct rk_rows *rows);
+
+struct rk_row {
+    uint32_t size; /* set by the caller */
+    uint32_t
+        by; /* enum rk_by; what follows is -1 where it is not one thing for the whole row, or not known */
+    int32_t cpu, core, die, socket, node, tid;
+    uint64_t slots; /* how many were added up: the CPUs of a socket, say */
+    uint64_t slot;  /* one of them: one that could not be read, if there is one; for rk_set_explain() */
+    const char
+        *name; /* "CPU3", "S0-D0-C1", "N1", "worker-4711"; "" for everything. Lives as long as the rows */
+};
+
+/* 0 and *ret, or -ERANGE behind the last. */
+RK_API int rk_rows_row(const struct rk_rows *rows, size_t row, struct rk_row *ret);
+
+/*
+ * Every row's counts, one row after the other; n is at least rows × events. An event that could not be read in a slot
+ * has running == 0 in that slot's row. 0 or -errno. Hot: no allocation.
+ */
+RK_API int rk_rows_read(struct rk_rows *rows, struct rk_value *ret, size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

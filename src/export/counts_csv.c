@@ -1,0 +1,137 @@
+/*
+ * Counts as comma-separated values, or separated by something else; <reckon/export.h> has the columns. The first
+ * seven are in the order of `perf stat -x`, so that what reads those reads these.
+ */
+#include "export/counts.h"
+#include "export/csv.h"
+
+#include <inttypes.h>
+
+static const char *separator(const struct rk_counts *counts)
+{
+    return counts->separator && *counts->separator ? counts->separator : ",";
+}
+
+static bool has_rows(const struct rk_counts *counts)
+{
+    return counts->n > 0 && counts->rows[0].where;
+}
+
+static void write_header(const struct rk_counts *counts, struct output *out)
+{
+    static const char *const first[] = {"time_s", "where", "slots"}, *const runs[] = {"runs", "mean",
+                                                                                      "stdev"};
+    static const char *const all[] = {"scaled", "unit",        "event", "running_ns", "percent_running",
+                                      "metric", "metric_unit", "value", "bound",      "enabled_ns"};
+    const char *s = separator(counts);
+
+    for (size_t i = 0; i < 3; i++)
+        if (i == 0 ? counts->time_ns != 0 : has_rows(counts))
+            output_format(out, "%s%s", first[i], s);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        output_format(out, "%s%s", all[i], s);
+    for (size_t i = 0; counts->runs > 1 && i < 3; i++)
+        output_format(out, "%s%s", runs[i], s);
+    output_text(out, "reason\n");
+}
+
+/* The columns before the figures. */
+static void write_where(const struct rk_counts *counts, const struct rk_counts_row *row, struct output *out)
+{
+    const char *s = separator(counts);
+
+    if (counts->time_ns)
+        output_format(out, "%" PRIu64 ".%09" PRIu64 "%s", counts->time_ns / 1000000000,
+                      counts->time_ns % 1000000000, s);
+    if (!has_rows(counts))
+        return;
+    csv_field(out, row && row->where ? row->where : "", s);
+    if (row)
+        output_format(out, "%s%" PRIu64 "%s", s, row->slots, s);
+    else
+        output_format(out, "%s%s", s, s);
+}
+
+static void write_real(struct output *out, double value, const char *s)
+{
+    output_real(out, value);
+    output_text(out, s);
+}
+
+static void write_figures(const struct rk_counts *counts, const struct cell *cell, struct output *out)
+{
+    const char *s = separator(counts);
+
+    output_format(out, "%s%" PRIu64 "%s", s, cell->value.running, s);
+    write_real(out, cell->percent, s);
+    if (cell->derived)
+        output_real(out, cell->metric.value);
+    output_text(out, s);
+    csv_field(out, cell->derived ? cell->metric.unit : "", s);
+    output_format(out, "%s%" PRIu64 "%s", s, cell->value.value, s);
+    write_real(out, cell->bound, s);
+    output_format(out, "%" PRIu64 "%s", cell->value.enabled, s);
+    if (counts->runs > 1) {
+        output_format(out, "%u%s", counts->runs, s);
+        write_real(out, cell->mean, s);
+        write_real(out, cell->stdev, s);
+    }
+    output_text(out, "\n");
+}
+
+static void write_cell(const struct rk_counts *counts, const struct rk_counts_row *row, size_t event,
+                       struct output *out)
+{
+    struct cell cell = counts_cell(counts, row, event);
+    const char *s = separator(counts);
+    struct rk_error e;
+
+    write_where(counts, row, out);
+    if (cell.counted)
+        output_real(out, cell.scaled);
+    output_text(out, s);
+    csv_field(out, cell.event.unit, s);
+    output_text(out, s);
+    csv_field(out, cell.event.name, s);
+    if (cell.counted) {
+        write_figures(counts, &cell, out);
+        return;
+    }
+    for (int i = 0; i < (counts->runs > 1 ? 11 : 8); i++)
+        output_text(out, s);
+    counts_reason(row, event, &e);
+    csv_field(out, e.what, s);
+    output_text(out, "\n");
+}
+
+/* A figure that is no event: seconds or bytes. */
+static void write_other(const struct rk_counts *counts, const char *name, uint64_t value, const char *unit,
+                        struct output *out)
+{
+    const char *s = separator(counts);
+
+    write_where(counts, NULL, out);
+    if (unit[0] == 's')
+        output_format(out, "%" PRIu64 ".%09" PRIu64, value / 1000000000, value % 1000000000);
+    else
+        output_format(out, "%" PRIu64, value);
+    output_format(out, "%s%s%s%s", s, unit, s, name);
+    for (int i = 0; i < (counts->runs > 1 ? 11 : 8); i++)
+        output_text(out, s);
+    output_text(out, "\n");
+}
+
+void counts_csv(const struct rk_counts *counts, struct output *out)
+{
+    if (!counts->no_header)
+        write_header(counts, out);
+    for (size_t r = 0; r < counts->n; r++)
+        for (size_t i = 0; i < rk_set_events(counts->rows[r].set); i++)
+            write_cell(counts, &counts->rows[r], i, out);
+    if (!counts->exit)
+        return;
+    write_other(counts, "wall-time", counts->wall_ns, "s", out);
+    write_other(counts, "user-time", counts->exit->user_ns, "s", out);
+    write_other(counts, "system-time", counts->exit->system_ns, "s", out);
+    write_other(counts, "peak-rss", counts->exit->peak_rss, "bytes", out);
+}
