@@ -27,7 +27,7 @@ struct rk_module {
     unsigned char build_id[20];
     uint64_t start, end; /* kernel and its modules: where they lie; 0: unknown. The kernel's start is _text */
     uint32_t deleted; /* 1: the file had been unlinked when it was mapped, `path` may be another's by now */
-    uint32_t reserved;
+    int32_t pid;      /* code without a file: the process that mapped it; 0: unknown */
 };
 
 #ifdef __cplusplus

@@ -6,7 +6,9 @@
  *     printf("%s+%#jx\n", symbols[0].name, (uintmax_t)symbols[0].distance);
  *
  * Names come from the module's .symtab, else from its debug file (/usr/lib/debug/.build-id), else from its
- * .dynsym; for the kernel from /proc/kallsyms, which is read only when a kernel address is asked for. They are
+ * .dynsym; for the kernel from /proc/kallsyms, which is read only when a kernel address is asked for;
+ * for code made at run time from /tmp/perf-PID.map, which its maker writes (node --perf-basic-prof, java with
+ * perf-map-agent, python -X perf). They are
  * given as people wrote them: without a version (@GLIBC_2.2.5), C++ and Rust demangled if reckon was built with
  * libiberty (rk_symbolizer_demangles()). Where there is no name, the reason is given; a
  * file whose build-id is not the one that ran is not believed.
@@ -52,10 +54,11 @@ enum rk_miss {
     RK_MISS_NO_SYMBOL,     /* no symbol covers the address */
     RK_MISS_KERNEL_HIDDEN, /* kernel symbols are hidden from this user (kptr_restrict) */
     RK_MISS_OTHER_KERNEL,  /* recorded under another kernel than the one that runs */
-    RK_MISS_ANONYMOUS,     /* code without a file */
+    RK_MISS_ANONYMOUS,     /* code without a file, and no /tmp/perf-PID.map that names it */
     RK_MISS_NO_MODULE,     /* the address is in no known mapping */
     RK_MISS_UNSUPPORTED,   /* an ELF file of a kind that is not read: 32 bits, big-endian */
     RK_MISS_NO_KALLSYMS,   /* the kernel's list of names, /proc/kallsyms, is not there or can't be read */
+    RK_MISS_NOT_YOURS,     /* code without a file, whose /tmp/perf-PID.map belongs to some other user */
 };
 RK_API const char *rk_miss_text(uint32_t miss);
 

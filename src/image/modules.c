@@ -106,13 +106,16 @@ static void set_id(struct rk_module *module, const unsigned char *id, uint32_t b
 static bool same(const struct image_module *m, const struct image_module *wanted)
 {
     return m->path == wanted->path && m->module.kind == wanted->module.kind && m->device == wanted->device &&
-           m->inode == wanted->inode && m->recorded_id == wanted->recorded_id &&
+           m->inode == wanted->inode && m->module.pid == wanted->module.pid &&
+           m->recorded_id == wanted->recorded_id &&
            (!wanted->recorded_id || memcmp(m->module.build_id, wanted->module.build_id, 20) == 0);
 }
 
 /* What tells the mapping's module apart, without its texts. */
 static void identify(struct image_module *wanted, const struct rk_mapping *mapping)
 {
+    if (wanted->module.kind == RK_MODULE_ANONYMOUS)
+        wanted->module.pid = mapping->pid;
     if (wanted->module.kind == RK_MODULE_FILE) {
         wanted->device = (uint64_t)mapping->major << 32 | mapping->minor;
         wanted->inode = mapping->inode;
@@ -136,7 +139,8 @@ static void place_in_kernel(struct rk_module *module, const struct rk_mapping *m
 /* Appends the wanted module, or gives the one that is there. */
 static int64_t find_or_append(struct modules *modules, const struct image_module *wanted)
 {
-    uint64_t hash = hash_mix(wanted->path ^ hash_mix(wanted->device ^ hash_mix(wanted->inode)));
+    uint64_t hash = hash_mix(
+        wanted->path ^ hash_mix(wanted->device ^ hash_mix(wanted->inode ^ (uint32_t)wanted->module.pid)));
     if (wanted->recorded_id)
         hash ^= hash_bytes(wanted->module.build_id, sizeof wanted->module.build_id);
     uint32_t first = table_get(&modules->table, hash);
@@ -154,6 +158,7 @@ static int64_t find_or_append(struct modules *modules, const struct image_module
     struct image_module *m = &modules->items.items[number];
     m->device = wanted->device;
     m->inode = wanted->inode;
+    m->module.pid = wanted->module.pid;
     m->recorded_id = wanted->recorded_id;
     m->next = first == TABLE_NONE ? 0 : first + 1;
     uint32_t told = table_get(&modules->told_of, m->path);

@@ -40,6 +40,6 @@ int image_set_comm(struct rk_image *image, int32_t pid, int32_t tid, const char 
 
 /* The executable mappings in the text of /proc/PID/maps, n bytes with a NUL behind them, into an address space. The
  * text is written to. 0 or -errno. */
-int maps_parse(struct rk_image *image, char *text, size_t n, struct space **space);
+int maps_parse(struct rk_image *image, int32_t pid, char *text, size_t n, struct space **space);
 
 #endif

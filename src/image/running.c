@@ -37,10 +37,10 @@ static void unescape(char *path)
 }
 
 /* start-end rwxp offset major:minor inode     path; 1 an executable one, 0 another, -EBADMSG. */
-static int parse_line(char *line, struct rk_mapping *ret)
+static int parse_line(char *line, int32_t pid, struct rk_mapping *ret)
 {
     uint64_t end = 0, major = 0, minor = 0;
-    struct rk_mapping m = {.size = sizeof m, .pid = 0};
+    struct rk_mapping m = {.size = sizeof m, .pid = pid};
     char *at = number(line, 16, '-', &m.start);
 
     const char *protection = at = number(at, 16, ' ', &end);
@@ -63,7 +63,7 @@ static int parse_line(char *line, struct rk_mapping *ret)
     return protection[2] == 'x';
 }
 
-int maps_parse(struct rk_image *image, char *text, size_t n, struct space **space)
+int maps_parse(struct rk_image *image, int32_t pid, char *text, size_t n, struct space **space)
 {
     char *end;
 
@@ -73,7 +73,7 @@ int maps_parse(struct rk_image *image, char *text, size_t n, struct space **spac
         if (!end)
             end = text + n;
         *end = '\0';
-        int rc = parse_line(at, &mapping);
+        int rc = parse_line(at, pid, &mapping);
         if (rc > 0)
             rc = image_map(image, space, &mapping);
         if (rc < 0)
@@ -116,7 +116,7 @@ static int read_process(struct walk *walk, struct space **space)
     snprintf(path, sizeof path, "proc/%d/maps", walk->pid);
     int rc = sys_file_load(walk->root, path, MAPS_MAX, &maps, &n);
     if (rc == 0)
-        rc = maps_parse(walk->image, maps, n, space);
+        rc = maps_parse(walk->image, walk->pid, maps, n, space);
     if (rc < 0)
         return rc == -ENOENT ? -ESRCH : rc;
     snprintf(path, sizeof path, "proc/%d/task", walk->pid);

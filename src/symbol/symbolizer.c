@@ -11,6 +11,7 @@
 #include "symbol/demangle.h"
 #include "symbol/kallsyms.h"
 #include "symbol/module.h"
+#include "symbol/perfmap.h"
 #include "sys/file.h"
 
 #include <reckon/symbol.h>
@@ -40,6 +41,10 @@ struct rk_symbolizer {
     struct build_id kernel_build_id; /* the running one's, once asked; 0 bytes: unknown */
     uint32_t kernel_miss;            /* once loaded: why there are no kernel names */
     struct kallsyms kallsyms;
+
+    VECTOR(struct perfmap) maps;
+    struct table map_of;     /* pid → index in maps */
+    struct intern map_names; /* of all */
 };
 
 int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
@@ -82,6 +87,11 @@ struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer)
         table_free(&symbolizer->table);
         arena_free(&symbolizer->texts);
         kallsyms_free(&symbolizer->kallsyms);
+        for (size_t i = 0; i < symbolizer->maps.n; i++)
+            perfmap_free(&symbolizer->maps.items[i]);
+        vector_free(&symbolizer->maps);
+        table_free(&symbolizer->map_of);
+        intern_free(&symbolizer->map_names);
         pthread_mutex_destroy(&symbolizer->lock);
         sys_close(symbolizer->root);
         free(symbolizer);
@@ -105,7 +115,8 @@ const char *rk_miss_text(uint32_t miss)
         [RK_MISS_NO_SYMBOL] = "no symbol covers the address",
         [RK_MISS_KERNEL_HIDDEN] = "kernel symbols are hidden from this user (kernel.kptr_restrict)",
         [RK_MISS_OTHER_KERNEL] = "recorded under another kernel than the one that runs",
-        [RK_MISS_ANONYMOUS] = "code without a file",
+        [RK_MISS_ANONYMOUS] = "code without a file, and no /tmp/perf-PID.map names it",
+        [RK_MISS_NOT_YOURS] = "code without a file, and its /tmp/perf-PID.map belongs to another user",
         [RK_MISS_NO_MODULE] = "the address is in no known mapping",
         [RK_MISS_UNSUPPORTED] = "its file is a 32-bit or big-endian program, which is not read",
         [RK_MISS_NO_KALLSYMS] = "the kernel's list of names can't be read: /proc/kallsyms",
@@ -163,22 +174,31 @@ static int find_module(struct rk_symbolizer *symbolizer, const struct rk_module 
     return 0;
 }
 
-/* The entry's name as people wrote it, demangled when first asked for. NULL: out of memory. */
+/* The entry's name as people wrote it, demangled when first asked for. The lock is held. NULL: out of memory. */
 static const char *demangled(struct rk_symbolizer *symbolizer, const struct index *index, const char *name,
                              const struct index_entry *entry)
 {
     const char *_Atomic *slot = &index->plain[entry - index->entries];
-    const char *plain = atomic_load_explicit(slot, memory_order_acquire);
+    const char *plain = atomic_load_explicit(slot, memory_order_relaxed);
 
-    if (plain)
-        return plain;
-    pthread_mutex_lock(&symbolizer->lock);
-    plain = atomic_load_explicit(slot, memory_order_relaxed);
     if (!plain) {
         plain = demangle(name, &symbolizer->texts);
         atomic_store_explicit(slot, plain, memory_order_release);
     }
-    pthread_mutex_unlock(&symbolizer->lock);
+    return plain;
+}
+
+/* The same, for those who do not hold it. */
+static const char *demangled_unlocked(struct rk_symbolizer *symbolizer, const struct index *index,
+                                      const char *name, const struct index_entry *entry)
+{
+    const char *plain = atomic_load_explicit(&index->plain[entry - index->entries], memory_order_acquire);
+
+    if (!plain) {
+        pthread_mutex_lock(&symbolizer->lock);
+        plain = demangled(symbolizer, index, name, entry);
+        pthread_mutex_unlock(&symbolizer->lock);
+    }
     return plain;
 }
 
@@ -193,7 +213,7 @@ static int answer(struct rk_symbolizer *symbolizer, const struct index *index,
     }
     const char *name = names + (entry->name & ~NAME_MANGLED);
     if (entry->name & NAME_MANGLED && !(symbolizer->flags & RK_SYMBOLIZER_MANGLED))
-        name = demangled(symbolizer, index, name, entry);
+        name = demangled_unlocked(symbolizer, index, name, entry);
     *ret = (struct rk_symbol){.name = name, .distance = address - entry->start};
     return name ? 0 : -ENOMEM;
 }
@@ -326,6 +346,45 @@ static int resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_modu
     return 0;
 }
 
+/* The process's map, a new one if need be. Valid until the next call. NULL: out of memory. */
+static struct perfmap *find_map(struct rk_symbolizer *symbolizer, int32_t pid)
+{
+    uint32_t i = table_get(&symbolizer->map_of, (uint32_t)pid);
+
+    if (i != TABLE_NONE)
+        return &symbolizer->maps.items[i];
+    struct perfmap *map = vector_push(&symbolizer->maps);
+    if (map && table_put(&symbolizer->map_of, (uint32_t)pid, (uint32_t)(symbolizer->maps.n - 1)) < 0) {
+        symbolizer->maps.n--;
+        return NULL;
+    }
+    if (map)
+        map->pid = pid;
+    return map;
+}
+
+/* A map may grow, and another thread's call take that in: all under the lock. */
+static int resolve_map(struct rk_symbolizer *symbolizer, int32_t pid, const uint64_t *addresses, size_t n,
+                       struct rk_symbol *ret)
+{
+    pthread_mutex_lock(&symbolizer->lock);
+    struct perfmap *map = find_map(symbolizer, pid);
+    int rc = map ? perfmap_update(map, symbolizer->root, &symbolizer->map_names) : -ENOMEM;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const struct index_entry *entry = index_find(&map->index, addresses[i]);
+        ret[i] = (struct rk_symbol){.miss = map->miss};
+        if (!entry)
+            continue;
+        const char *name = intern_text(&symbolizer->map_names, entry->name & ~NAME_MANGLED);
+        if (entry->name & NAME_MANGLED && !(symbolizer->flags & RK_SYMBOLIZER_MANGLED))
+            name = demangled(symbolizer, &map->index, name, entry);
+        ret[i] = (struct rk_symbol){.name = name, .distance = addresses[i] - entry->start};
+        rc = name ? 0 : -ENOMEM;
+    }
+    pthread_mutex_unlock(&symbolizer->lock);
+    return rc;
+}
+
 int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,
                           const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
@@ -342,6 +401,8 @@ int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_modu
     case RK_MODULE_KERNEL_MODULE:
         return resolve_kernel(symbolizer, &wanted, offsets, n, ret);
     case RK_MODULE_ANONYMOUS:
+        if (wanted.pid > 0)
+            return resolve_map(symbolizer, wanted.pid, offsets, n, ret);
         miss_all(RK_MISS_ANONYMOUS, n, ret);
         return 0;
     default:

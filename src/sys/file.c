@@ -202,15 +202,27 @@ int sys_dir_each(int root, const char *path, int (*each)(void *context, const ch
     return rc;
 }
 
-int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular)
+int sys_file_status(int fd, struct sys_status *ret)
 {
     struct stat st;
 
     if (fstat(fd, &st) < 0)
         return -errno;
-    *ret_size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-    *ret_regular = S_ISREG(st.st_mode);
+    bool regular = S_ISREG(st.st_mode);
+    *ret = (struct sys_status){regular ? (uint64_t)st.st_size : 0, st.st_uid, regular};
     return 0;
+}
+
+int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular)
+{
+    struct sys_status status;
+    int rc = sys_file_status(fd, &status);
+
+    if (rc == 0) {
+        *ret_size = status.size;
+        *ret_regular = status.regular;
+    }
+    return rc;
 }
 
 int sys_link_at(int root, const char *path, char *buffer, size_t size)

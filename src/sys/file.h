@@ -49,7 +49,15 @@ int64_t sys_read_at(int fd, void *buffer, size_t n, uint64_t offset);
 int sys_write(int fd, const void *bytes, size_t n);
 int sys_write_at(int fd, const void *bytes, size_t n, uint64_t offset);
 
-/* The file's size, device and inode: 0 or -errno; *ret_regular false for pipes and the like. */
+/* What fstat(2) says, in short. size is 0 for what is no regular file. 0 or -errno. */
+struct sys_status {
+    uint64_t size;
+    uint32_t owner;
+    bool regular;
+};
+int sys_file_status(int fd, struct sys_status *ret);
+
+/* The file's size alone: 0 or -errno; *ret_regular false for pipes and the like. */
 int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular);
 
 #endif

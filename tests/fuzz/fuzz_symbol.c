@@ -1,6 +1,6 @@
 /*
  * Tables of names: bytes that begin as an ELF file are one, and its functions are indexed; all else is text, of
- * /proc/kallsyms and of /proc/PID/maps. Whatever the tables say, an answer covers the address that was asked for,
+ * /proc/kallsyms, of /proc/PID/maps and of perf-PID.map. Whatever the tables say, an answer covers the address that was asked for,
  * and its name ends.
  */
 #include "fuzz.h"
@@ -9,6 +9,7 @@
 #include "image/process.h"
 #include "symbol/functions.h"
 #include "symbol/kallsyms.h"
+#include "symbol/perfmap.h"
 
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void use_maps(const uint8_t *data, size_t size)
     struct space *space = NULL;
     char *text = copy_text(data, size);
     HOLDS(rk_image_open(&image, NULL) == 0);
-    maps_parse(image, text, size, &space);
+    maps_parse(image, 1, text, size, &space);
     free(text);
     for (uint32_t i = 0; space && i < space->n; i++) {
         const struct mapping *m = &space->items[i];
@@ -80,6 +81,29 @@ static void use_maps(const uint8_t *data, size_t size)
     rk_image_close(image);
 }
 
+/* The last line that covers an address names it, however the lines lie. */
+static void use_perfmap(const uint8_t *data, size_t size)
+{
+    struct perfmap map = {0};
+    struct intern names = {0};
+    int64_t taken = perfmap_parse(&map, (const char *)data, size, &names);
+    HOLDS(taken >= 0 && (size_t)taken <= size && perfmap_index(&map) == 0);
+    for (size_t i = 0; i < map.lines.n && i < 64; i++) {
+        const uint64_t asked[] = {map.lines.items[i].start, map.lines.items[i].end - 1,
+                                  map.lines.items[i].end};
+        for (size_t k = 0; k < 3; k++) {
+            const struct perfmap_line *last = NULL;
+            for (size_t j = 0; j < map.lines.n; j++)
+                if (asked[k] >= map.lines.items[j].start && asked[k] < map.lines.items[j].end)
+                    last = &map.lines.items[j];
+            const struct index_entry *found = index_find(&map.index, asked[k]);
+            HOLDS(!found == !last && (!found || found->name == last->name));
+        }
+    }
+    perfmap_free(&map);
+    intern_free(&names);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct kallsyms kallsyms;
@@ -92,9 +116,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use_index(&kallsyms.kernel, kallsyms.names);
         use_index(&kallsyms.modules, kallsyms.names);
         for (uint32_t i = 0; i < kallsyms.modules.n; i++)
-            fuzz_touch_text(kallsyms_module(kallsyms.names + kallsyms.modules.entries[i].name));
+            fuzz_touch_text(
+                kallsyms_module(kallsyms.names + (kallsyms.modules.entries[i].name & ~NAME_MANGLED)));
         kallsyms_free(&kallsyms);
     }
     use_maps(data, size);
+    use_perfmap(data, size);
     return 0;
 }
