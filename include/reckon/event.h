@@ -9,6 +9,7 @@
  *     cpu/event=0x3c,umask=1/u     an event of a PMU by its fields, or by a name that sysfs has: msr/tsc/
  *     uncore_imc_?/cas_count_read/ on every PMU that fits: one event for each ("uncore_" may be left out)
  *     sched:sched_switch           a tracepoint; sched:* all of a system
+ *     sched:sched_switch/filter='prev_pid==1'/    those alone whose fields are so
  *     kprobe:vfs_read              where a function of the kernel begins; kretprobe: where it returns
  *     uprobe:/bin/bash:readline    the same for a function, or an offset, of a file; uretprobe:
  *     mem:0x601040/8:w             whenever these bytes are read (r), written (w), executed (x)
@@ -64,6 +65,7 @@ struct rk_event {
     /* Probes: what attr.config1 shall point to, or "". kprobes: the function, and config2 is the offset in it
      * (with "" config2 is the address); uprobes: the path, and config2 is the offset in the file. */
     const char *probe;
+    const char *filter; /* tracepoints and probes: what is compared before one is counted; or "" */
 };
 
 /* Parses `text`; all or nothing. -EINVAL: not of this grammar; -ENOENT: no such event (RK_CAUSE_NO_EVENT), or no PMU
@@ -76,6 +78,15 @@ RK_API struct rk_events *rk_events_free(struct rk_events *events);
 RK_API size_t rk_events_count(const struct rk_events *events);
 /* The index-th event, in the order written; -ERANGE beyond the end. */
 RK_API int rk_events_get(const struct rk_events *events, size_t index, struct rk_event *ret);
+
+/*
+ * Narrows the index-th event, a tracepoint or a probe, to what a filter lets through: "prev_pid==1 && next_comm~\"k*\"".
+ * What it has already must hold too. The same as the term filter=, for a program that has them apart. -EINVAL: not a
+ * filter, with e->position in it, or not such an event; -ERANGE: beyond the end. On failure nothing has changed; else
+ * what rk_events_print() gave before is freed.
+ */
+RK_API int rk_events_filter(struct rk_host *host, struct rk_events *events, size_t index, const char *filter,
+                            struct rk_error *e);
 
 /* The canonical spelling of all of them, such that parsing it gives the same events. Owned by `events`. */
 RK_API const char *rk_events_print(const struct rk_events *events);

@@ -75,7 +75,7 @@ static int take_address(struct parser *p, struct part *part, uint64_t *ret, uint
     const char *at = p->at + strlen("mem:");
     uint64_t more = 0;
 
-    if (*at == '/' || *at == '.' || *at == '\'')
+    if (*at == '/' || *at == '.' || *at == '\'' || *at == '"')
         return in_file(p, at, part, ret, ret_size);
     int rc = part_take(p, at, "an address, a symbol of the kernel, or path:symbol", "/", part);
     if (rc < 0)
@@ -95,7 +95,7 @@ static int take_length(struct parser *p, struct part *part, uint64_t *ret)
 {
     struct part length;
 
-    if (*part->end != '/')
+    if (*part->end != '/' || part->end[1] < '0' || part->end[1] > '9') /* else terms, or their mistake */
         return 0;
     int rc = part_take(p, part->end + 1, "a length of 1 to 8 bytes", "/", &length);
     if (rc < 0)

@@ -19,6 +19,7 @@
 struct event_item {
     struct rk_event event;
     const char *body;  /* canonical, without modifiers; NULL: a generic or a raw event, by type and config */
+    const char *extra; /* a term of its own besides those that all have, "ref_ctr_offset=0x20"; or NULL */
     bool terms;        /* `body` is "pmu/…" and wants its '/' */
     bool named;        /* event.name was given with name= */
     bool modified;     /* event.name ends with modifiers of its own */

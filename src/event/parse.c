@@ -95,8 +95,13 @@ struct event_item *parse_add(struct parser *p, int *ret_rc)
         *ret_rc = fail_memory(p->e, RK_STAGE_EVENT);
         return NULL;
     }
-    item->event = (struct rk_event){
-        .size = sizeof item->event, .group = p->group, .scale = 1.0, .unit = "", .pmu = "", .probe = ""};
+    item->event = (struct rk_event){.size = sizeof item->event,
+                                    .group = p->group,
+                                    .scale = 1.0,
+                                    .unit = "",
+                                    .pmu = "",
+                                    .probe = "",
+                                    .filter = ""};
     return item;
 }
 

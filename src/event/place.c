@@ -19,11 +19,11 @@
 
 int part_take(struct parser *p, const char *at, const char *what, const char *more, struct part *ret)
 {
-    bool quoted = *at == '\'';
+    bool quoted = *at == '\'' || *at == '"';
     const char *text = at + quoted;
     size_t n = 0;
 
-    while (text[n] && (quoted ? text[n] != '\'' : !strchr(ENDS, text[n]) && !strchr(more, text[n])))
+    while (text[n] && (quoted ? text[n] != *at : !strchr(ENDS, text[n]) && !strchr(more, text[n])))
         n++;
     if (quoted && !text[n])
         return parse_fail(p, at, "the quote is not closed");
@@ -33,9 +33,10 @@ int part_take(struct parser *p, const char *at, const char *what, const char *mo
     return 0;
 }
 
-char *part_print(struct parser *p, const char *text)
+char *part_print(struct parser *p, const char *text, const char *more)
 {
-    const char *quote = text[strcspn(text, ENDS)] ? "'" : "";
+    bool plain = !strpbrk(text, ENDS) && !strpbrk(text, more) && *text != '\'' && *text != '"';
+    const char *quote = plain ? "" : strchr(text, '\'') ? "\"" : "'";
 
     return parse_text(p, "%s%s%s", quote, text, quote);
 }

@@ -6,7 +6,7 @@
 
 #include "event/parse.h"
 
-/* A part of a text whose parts are separated by ':'; in quotes it may have anything but a quote. */
+/* A part of a text whose parts are separated by ':'; in quotes it may have anything but these. */
 struct part {
     const char *text;
     size_t n;
@@ -17,8 +17,8 @@ struct part {
  * expected). `more`: bytes that end it besides , { } : and blanks. */
 int part_take(struct parser *p, const char *at, const char *what, const char *more, struct part *ret);
 
-/* A part as it is to be printed: in quotes where it needs them. In the arena; NULL: p->e is filled. */
-char *part_print(struct parser *p, const char *text);
+/* A part as it is to be printed: in quotes where it needs them; `more` as above. In the arena; NULL: p->e is filled. */
+char *part_print(struct parser *p, const char *text, const char *more);
 
 /* Splits "name+0x10": bytes of the name, and the offset (0 where there is none). */
 size_t part_offset(const struct part *part, uint64_t *ret_offset);

@@ -26,7 +26,8 @@ static int add(struct text *text, const char *bytes, size_t n)
     return 0;
 }
 
-/* A name that stands as it is; others stand in quotes. No name has a quote in it: it could not have been written. */
+/* A value that stands as it is; others stand in quotes. None has quotes of both kinds: it could not have been
+ * written. */
 static bool is_plain(const char *name)
 {
     for (; *name; name++)
@@ -36,12 +37,29 @@ static bool is_plain(const char *name)
     return true;
 }
 
-/* period=, freq=, name=: those that the event has. `separator` stands before the first. */
+static int add_value(struct text *text, const char *separator, const char *term, const char *value)
+{
+    const char *quote = is_plain(value) ? "" : strchr(value, '\'') ? "\"" : "'";
+
+    return add(text, separator, strlen(separator)) < 0 || add(text, term, strlen(term)) < 0 ||
+                   add(text, quote, strlen(quote)) < 0 || add(text, value, strlen(value)) < 0 ||
+                   add(text, quote, strlen(quote)) < 0
+               ? -ENOMEM
+               : 0;
+}
+
+/* Those terms that the event has. `separator` stands before the first. */
 static int add_terms(struct text *text, const struct event_item *item, const char *separator)
 {
     char number[48];
     int rc = 0;
 
+    if (item->extra) {
+        rc = add_value(text, separator, item->extra, "");
+        separator = ",";
+    }
+    if (rc < 0)
+        return rc;
     if (item->event.period || item->event.frequency) {
         int n = snprintf(number, sizeof number, "%s%s=%" PRIu64, separator,
                          item->event.period ? "period" : "freq",
@@ -49,14 +67,11 @@ static int add_terms(struct text *text, const struct event_item *item, const cha
         rc = add(text, number, (size_t)n);
         separator = ",";
     }
-    if (rc == 0 && item->named) {
-        const char *quote = is_plain(item->event.name) ? "" : "'";
-        if (add(text, separator, strlen(separator)) < 0 || add(text, "name=", 5) < 0 ||
-            add(text, quote, strlen(quote)) < 0 ||
-            add(text, item->event.name, strlen(item->event.name)) < 0 || add(text, quote, strlen(quote)) < 0)
-            rc = -ENOMEM;
+    if (rc == 0 && *item->event.filter) {
+        rc = add_value(text, separator, "filter=", item->event.filter);
+        separator = ",";
     }
-    return rc;
+    return rc == 0 && item->named ? add_value(text, separator, "name=", item->event.name) : rc;
 }
 
 static int add_event(struct text *text, const struct event_item *item)
@@ -65,7 +80,8 @@ static int add_event(struct text *text, const struct event_item *item)
     struct modifiers modifiers = {event->flags, event->precise};
     char raw[24], letters[MODIFIERS_ROOM];
     const char *name = item->body ? item->body : name_of(event->type, event->config);
-    bool terms = item->terms || event->period || event->frequency || item->named;
+    bool terms =
+        item->terms || item->extra || event->period || event->frequency || *event->filter || item->named;
 
     if (!name) { /* a raw event: the only kind without a name */
         snprintf(raw, sizeof raw, "r%" PRIx64, event->config);

@@ -81,7 +81,7 @@ static int in_kernel(struct parser *p, const struct kind *kind, const char *at, 
                       : offset || strchr(function, '+') /* or the name's end would be taken for the offset */
                           ? parse_text(p, "%s+%#" PRIx64, function, offset)
                           : function;
-        char *shown = whole ? part_print(p, whole) : NULL;
+        char *shown = whole ? part_print(p, whole, "/") : NULL;
         if (!shown)
             return -ENOMEM;
         item->event.probe = function;
@@ -103,7 +103,7 @@ static int in_file(struct parser *p, const struct kind *kind, const char *at, st
         return rc;
     if (*path.end != ':')
         return parse_fail(p, path.end, "expected ':' and a function or an offset in the file");
-    rc = part_take(p, path.end + 1, "a function, or an offset in the file", "", &part);
+    rc = part_take(p, path.end + 1, "a function, or an offset in the file", "/", &part);
     char *full = rc == 0 ? place_path(p, &path, &rc) : NULL;
     if (!full)
         return rc;
@@ -119,7 +119,7 @@ static int in_file(struct parser *p, const struct kind *kind, const char *at, st
         item->event.config2 = place.offset + offset;
     }
     item->event.probe = full;
-    char *shown = part_print(p, full);
+    char *shown = part_print(p, full, "");
     item->body = shown ? parse_text(p, "%s%s:%#" PRIx64, kind->prefix, shown, item->event.config2) : NULL;
     *ret_end = part.end;
     return item->body ? 0 : -ENOMEM;

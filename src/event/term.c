@@ -7,6 +7,7 @@
 #include "base/abi.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "event/filter.h"
 #include "event/names.h"
 #include "event/nearest.h"
 #include "event/number.h"
@@ -42,17 +43,22 @@ struct reading {
 
 static const char *const words[PMU_WORDS] = {"config", "config1", "config2", "config3", "config4"};
 
+static bool is_quote(char c)
+{
+    return c == '\'' || c == '"';
+}
+
 int64_t terms_bytes(struct parser *p, const char *slash)
 {
-    bool quoted = false;
+    char quote = 0;
     size_t n = 1;
 
-    for (; slash[n] && (quoted || slash[n] != '/'); n++)
-        if (slash[n] == '\'')
-            quoted = !quoted;
+    for (; slash[n] && (quote || slash[n] != '/'); n++)
+        if (quote ? slash[n] == quote : is_quote(slash[n]))
+            quote = quote ? 0 : slash[n];
     if (!slash[n])
         return parse_fail(p, slash + n,
-                          quoted ? "the quote is not closed" : "expected '/' behind the terms, got the end");
+                          quote ? "the quote is not closed" : "expected '/' behind the terms, got the end");
     return (int64_t)(n - 1);
 }
 
@@ -79,15 +85,17 @@ static int next_term(const char **at, const char *end, struct term *ret)
     if (c < end && *c == '=') {
         for (c++; c < end && is_blank(*c);)
             c++;
-        bool quoted = c < end && *c == '\'';
-        ret->value = quoted ? ++c : c;
-        while (c < end && (quoted ? *c != '\'' : *c != ','))
+        char quote = 0;
+        if (c < end && is_quote(*c))
+            quote = *c++;
+        ret->value = c;
+        while (c < end && (quote ? *c != quote : *c != ',' && !is_quote(*c)))
             c++;
         last = c;
-        while (!quoted && last > ret->value && is_blank(last[-1]))
+        while (!quote && last > ret->value && is_blank(last[-1]))
             last--;
         ret->n_value = (size_t)(last - ret->value);
-        if (quoted && c < end)
+        if (quote && c < end)
             c++;
         while (c < end && is_blank(*c))
             c++;
@@ -154,6 +162,40 @@ static int call(struct reading *r, const struct term *term)
     return 1;
 }
 
+/* Where the program's own count of a uprobe's users lies in the file: USDT probes have one. */
+static int reference(struct reading *r, const struct term *term)
+{
+    const struct pmu_format *format = NULL;
+    struct event_item *item = r->item;
+    uint64_t value = 0;
+    int rc;
+    struct host_pmu *pmu = host_pmu_find(r->p->host, item->event.pmu, &rc);
+
+    rc = pmu ? host_pmu_format(r->p->host, pmu, term->name, term->n, &format) : rc;
+    if (rc == -ENOENT)
+        return parse_refuse(r->p, term->name, -EOPNOTSUPP, RK_CAUSE_KERNEL_OLD, "leave it out",
+                            "this kernel's uprobes have no ref_ctr_offset: Linux 4.20 brought it");
+    if (rc < 0)
+        return pmu ? parse_unreadable(r->p, term->name, pmu, "ref_ctr_offset", rc)
+                   : parse_refuse(r->p, term->name, rc, RK_CAUSE_NO_PMU, NULL, "the PMUs can't be listed");
+    rc = value_of(r, term, &value);
+    if (rc < 0)
+        return rc;
+    if (format->word != 0 || deposit(value, format->mask, &item->event.config) < 0)
+        return parse_fail(r->p, term->value, "ref_ctr_offset has %d bits",
+                          __builtin_popcountll(format->mask));
+    item->extra = value ? parse_text(r->p, "ref_ctr_offset=%#" PRIx64, value) : NULL;
+    return item->extra || !value ? 1 : -ENOMEM;
+}
+
+static int filter(struct reading *r, const struct term *term)
+{
+    if (!term->value || term->n_value == 0)
+        return parse_fail(r->p, term->name + term->n, "filter wants a text, as in filter='prev_pid==1'");
+    int rc = filter_read(r->p, term->value, term->n_value, r->item);
+    return rc < 0 ? rc : 1;
+}
+
 /* Terms that need no PMU: 1, 0 it is none of them, -errno. */
 static int universal(struct reading *r, const struct term *term)
 {
@@ -163,6 +205,10 @@ static int universal(struct reading *r, const struct term *term)
         return rate(r, term, &event->period, &event->frequency);
     if (is(term, "freq"))
         return rate(r, term, &event->frequency, &event->period);
+    if (!r->pmu && is(term, "filter"))
+        return filter(r, term);
+    if (!r->pmu && is(term, "ref_ctr_offset") && strcmp(event->pmu, "uprobe") == 0)
+        return reference(r, term);
     return is(term, "name") ? call(r, term) : 0;
 }
 
@@ -320,8 +366,10 @@ static int unknown(struct reading *r, const struct term *term)
         nearest_offer(&nearest, host_pmu_format_at(host, r->pmu, (size_t)i)->name);
     for (int i = 0, n = r->pmu ? host_pmu_aliases(host, r->pmu) : 0; i < n; i++)
         nearest_offer(&nearest, host_pmu_alias_at(host, r->pmu, (size_t)i)->name);
-    static const char *const others[] = {"period", "freq", "name"};
-    for (size_t i = 0; i < 3; i++)
+    static const char *const others[] = {"period", "freq", "name", "filter", "ref_ctr_offset"};
+    bool filters = !r->pmu && filter_possible(r->item);
+    bool refers = !r->pmu && strcmp(r->item->event.pmu, "uprobe") == 0;
+    for (size_t i = 0; i < 3u + filters + refers; i++)
         nearest_offer(&nearest, others[i]);
     for (size_t i = 0; r->pmu && i < PMU_WORDS; i++)
         nearest_offer(&nearest, words[i]);
@@ -329,7 +377,8 @@ static int unknown(struct reading *r, const struct term *term)
     if (!r->pmu)
         return parse_refuse(r->p, term->name, -EINVAL, RK_CAUSE_SYNTAX,
                             nearest_remedy(&nearest, remedy, sizeof remedy),
-                            "%s: behind this event only period, freq and name can be said", shown);
+                            "%s: behind this event only period, freq%s%s and name can be said", shown,
+                            filters ? ", filter" : "", refers ? ", ref_ctr_offset" : "");
     bool named = !term->value;
     return parse_refuse(r->p, term->name, named ? -ENOENT : -EINVAL,
                         named ? RK_CAUSE_NO_EVENT : RK_CAUSE_SYNTAX,
@@ -413,6 +462,8 @@ int terms_read(struct parser *p, const char *text, size_t n, struct host_pmu *pm
     }
     if (rc < 0)
         return parse_fail(p, at,
-                          at == end ? "expected a term, got '/'" : "expected a term, as in event=0x3c");
+                          at == end       ? "expected a term, got '/'"
+                          : is_quote(*at) ? "a quote stands around the whole value, as in name='a b'"
+                                          : "expected a term, as in event=0x3c");
     return finish(&r, text);
 }

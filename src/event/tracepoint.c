@@ -14,13 +14,11 @@
 #include "sys/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 
 #define NAME_BYTES 255 /* as a file's */
-
-/* Where tracefs may be. */
-static const char *const places[] = {"sys/kernel/tracing/events", "sys/kernel/debug/tracing/events"};
+#define PLACE_BYTES 4352
+#define FORMAT_BYTES (1 << 20)
 
 /* system and event of n and m bytes at p->at, or false. */
 static bool shape(const struct parser *p, size_t *ret_n, size_t *ret_m)
@@ -37,28 +35,21 @@ static bool shape(const struct parser *p, size_t *ret_n, size_t *ret_m)
     return true;
 }
 
-/* The place that has events/: its index, or why none: -EACCES, -ENOENT (not mounted) … */
-static int find_place(const struct rk_host *host)
+/* Where tracefs is: 0, or why not: -EACCES, -ENOENT (not mounted) … */
+static int find_place(struct rk_host *host, const char **ret)
 {
-    int first = 0;
-
-    for (int i = 0; i < 2; i++) {
-        _cleanup_close_ int fd = sys_open_at(host->root, places[i], O_RDONLY | O_DIRECTORY, 0);
-        if (fd >= 0)
-            return i;
-        if (first == 0 || first == -ENOENT)
-            first = fd;
-    }
-    return first;
+    return rk_host_mount(host, RK_MOUNT_TRACEFS, ret);
 }
 
-static int number_of(const struct rk_host *host, int place, const char *system, size_t n, const char *event,
-                     size_t m, uint64_t *ret)
+static int number_of(const struct rk_host *host, const char *place, const char *system, size_t n,
+                     const char *event, size_t m, uint64_t *ret)
 {
-    char path[64 + 2 * NAME_BYTES];
+    char path[PLACE_BYTES + 2 * NAME_BYTES];
     int64_t id;
 
-    snprintf(path, sizeof path, "%s/%.*s/%.*s/id", places[place], (int)n, system, (int)m, event);
+    if ((size_t)snprintf(path, sizeof path, "%s/events/%.*s/%.*s/id", place, (int)n, system, (int)m, event) >=
+        sizeof path)
+        return -ENAMETOOLONG;
     int rc = sys_file_number(host->root, path, &id);
     if (rc == 0 && (id < 0 || id > UINT32_MAX))
         rc = -EBADMSG;
@@ -118,14 +109,14 @@ static int list_names(struct names *names, const char *path)
 }
 
 /* The events of one system that fit: how many, or -errno with p->e filled. */
-static int of_system(struct parser *p, int place, const char *system, const char *pattern, size_t m)
+static int of_system(struct parser *p, const char *place, const char *system, const char *pattern, size_t m)
 {
     struct names events = {p, pattern, m, {0}};
-    char path[64 + NAME_BYTES];
+    char path[PLACE_BYTES + NAME_BYTES];
     uint64_t id = 0;
     int found = 0;
 
-    snprintf(path, sizeof path, "%s/%.255s", places[place], system);
+    snprintf(path, sizeof path, "%s/events/%.255s", place, system);
     int rc = list_names(&events, path);
     if (rc == -ENOMEM)
         fail_memory(p->e, RK_STAGE_EVENT);
@@ -142,10 +133,18 @@ static int of_system(struct parser *p, int place, const char *system, const char
     return rc < 0 ? rc : found;
 }
 
-static int by_pattern(struct parser *p, int place, size_t n, size_t m)
+static int list_systems(struct names *names, const char *place)
+{
+    char path[PLACE_BYTES];
+
+    snprintf(path, sizeof path, "%s/events", place);
+    return list_names(names, path);
+}
+
+static int by_pattern(struct parser *p, const char *place, size_t n, size_t m)
 {
     struct names systems = {p, p->at, n, {0}};
-    int rc = list_names(&systems, places[place]), found = 0;
+    int rc = list_systems(&systems, place), found = 0;
 
     if (rc == -ENOMEM)
         fail_memory(p->e, RK_STAGE_EVENT);
@@ -165,8 +164,8 @@ int read_tracepoint(struct parser *p)
 
     if (!shape(p, &n, &m))
         return 0;
-    int place = find_place(p->host);
-    if (place < 0)
+    const char *place = NULL;
+    if (find_place(p->host, &place) < 0)
         return 0;
     if (glob_is(p->at, n) || glob_is(p->at + n + 1, m)) {
         rc = by_pattern(p, place, n, m);
@@ -198,7 +197,7 @@ static int untold(struct parser *p, int rc, const char *shown)
 
 int tracepoint_missing(struct parser *p)
 {
-    char shown[100], remedy[256], path[64 + NAME_BYTES];
+    char shown[100], remedy[256], path[PLACE_BYTES + NAME_BYTES];
     struct names systems = {p, "*", 1, {0}}, events = {p, "*", 1, {0}};
     struct nearest nearest;
     size_t n, m;
@@ -207,17 +206,18 @@ int tracepoint_missing(struct parser *p)
     if (!shape(p, &n, &m))
         return 0;
     text_show(shown, sizeof shown, p->at, n + 1 + m);
-    int place = find_place(p->host);
-    if (place < 0)
-        return untold(p, place, shown);
-    int rc = number_of(p->host, place, p->at, n, p->at + n + 1, m, &id);
+    const char *place = NULL;
+    int rc = find_place(p->host, &place);
+    if (rc < 0)
+        return untold(p, rc, shown);
+    rc = number_of(p->host, place, p->at, n, p->at + n + 1, m, &id);
     if (rc < 0 && rc != -ENOENT && rc != -ENOTDIR)
         return untold(p, rc, shown);
-    snprintf(path, sizeof path, "%s/%.*s", places[place], (int)n, p->at);
+    snprintf(path, sizeof path, "%s/events/%.*s", place, (int)n, p->at);
     bool known = list_names(&events, path) == 0 && events.list.n > 0;
     nearest_start(&nearest, known ? p->at + n + 1 : p->at, known ? m : n);
     if (!known)
-        list_names(&systems, places[place]);
+        list_systems(&systems, place);
     for (size_t i = 0; known && i < events.list.n; i++)
         nearest_offer(&nearest, events.list.items[i]);
     for (size_t i = 0; i < systems.list.n; i++)
@@ -229,4 +229,25 @@ int tracepoint_missing(struct parser *p)
                         known ? "%s: this kernel has no such tracepoint"
                               : "%s: no such event, and this kernel has no tracepoints of that system",
                         shown);
+}
+
+int tracepoint_format(struct parser *p, const char *name, char **ret, size_t *ret_n)
+{
+    char path[PLACE_BYTES + 2 * NAME_BYTES];
+    const char *place = NULL, *colon = strchr(name, ':');
+    _cleanup_free_ char *text = NULL;
+    size_t n = 0;
+    int rc = colon ? find_place(p->host, &place) : -EINVAL;
+
+    if (rc < 0)
+        return rc;
+    if ((size_t)snprintf(path, sizeof path, "%s/events/%.*s/%s/format", place, (int)(colon - name), name,
+                         colon + 1) >= sizeof path)
+        return -ENAMETOOLONG;
+    rc = sys_file_load(p->host->root, path, FORMAT_BYTES, &text, &n);
+    if (rc < 0)
+        return rc;
+    *ret = arena_text(&p->events->arena, text, n);
+    *ret_n = n;
+    return *ret ? 0 : -ENOMEM;
 }

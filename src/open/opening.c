@@ -140,6 +140,31 @@ static int more_descriptors(struct opening *o, uint32_t slot, uint32_t event)
     return set_fail(o->set, RK_STAGE_OPEN, slot, event, -EMFILE, needed, o->e);
 }
 
+/* The kernel compares before it counts from now on; one that was to count at once has waited for it (policy.c). */
+static int set_filter(struct opening *o, uint32_t slot, uint32_t event)
+{
+    struct set_event *at = &o->set->events[event];
+    struct rk_error error = {.size = sizeof error};
+    int *fd = &o->set->fds[(size_t)slot * o->set->n_events + event];
+    int rc = sys_perf_control_at(*fd, IOC_SET_FILTER, (void *)(uintptr_t)at->event.filter);
+    bool refused = rc == -EINVAL;
+
+    if (rc == 0 && o->policy.options->enabled)
+        rc = sys_perf_control(*fd, IOC_ENABLE, 0);
+    if (rc == 0)
+        return 0;
+    set_fail(o->set, RK_STAGE_CONTROL, slot, event, rc, 0, &error);
+    if (refused) {
+        fail(&error, rc, RK_STAGE_CONTROL, RK_CAUSE_SYNTAX,
+             "compare numbers by == != < <= > >= &, texts in quotes by == != ~; reckon list --long has the "
+             "fields",
+             "%s: the kernel refuses the filter %.120s", at->event.name, at->event.filter);
+        fail_event(&error, at->event.name);
+    }
+    close_one(fd);
+    return leave_out(o, event, &error);
+}
+
 static int open_event(struct opening *o, uint32_t slot, const struct set_group *group, uint32_t event,
                       int leader_fd)
 {
@@ -157,7 +182,7 @@ static int open_event(struct opening *o, uint32_t slot, const struct set_group *
             at->opened_attr = at->attr;
             at->opened_leader = at->leader;
             o->policy.lost_taken |= (attr.read_format & FORMAT_LOST) != 0;
-            return 0;
+            return *at->event.filter ? set_filter(o, slot, event) : 0;
         }
         if (fd == -EINTR)
             continue;

@@ -132,7 +132,7 @@ static uint64_t leading(const struct policy *policy, const struct rk_event *even
     if (event->flags & RK_EVENT_EXCLUSIVE)
         flags |= ATTR_EXCLUSIVE;
     if (policy->options->enabled)
-        return flags;
+        return flags | (*event->filter ? ATTR_DISABLED : 0); /* until it has its filter */
     flags |= ATTR_DISABLED;
     /* arm64 does not count a disabled leader when it checks whether the group fits, unless it will be enabled
      * on exec; the group would then never run. Where no exec can come (our descriptors are closed by it, and
@@ -267,6 +267,8 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
         ret->flags |= leading(policy, asked, place->members);
         if (place->members > 1 && !policy->no_together)
             ret->read_format |= FORMAT_GROUP;
+    } else if (policy->options->enabled && *asked->filter) {
+        ret->flags |= ATTR_DISABLED;
     }
     if (policy->sampling)
         sampling(policy, asked, place, ret);

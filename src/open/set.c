@@ -64,7 +64,8 @@ static int copy_events(struct rk_set *set, const struct rk_events *events)
         to->unit = arena_text(&set->texts, to->unit, strlen(to->unit));
         to->pmu = arena_text(&set->texts, to->pmu, strlen(to->pmu));
         to->probe = arena_text(&set->texts, to->probe, strlen(to->probe));
-        if (!to->name || !to->unit || !to->pmu || !to->probe)
+        to->filter = arena_text(&set->texts, to->filter, strlen(to->filter));
+        if (!to->name || !to->unit || !to->pmu || !to->probe || !to->filter)
             return -ENOMEM;
         if (to->flags & RK_EVENT_PRECISE_MAX)
             to->precise = set->sampling ? 3 : 0; /* policy_step() goes down from there */

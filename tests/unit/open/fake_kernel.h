@@ -29,13 +29,16 @@ struct fake_event {
     int32_t pid, cpu;
     int group_fd, output_fd;
     int enables, disables;
+    char filter[128]; /* what it was given, before or after `enables` … */
+    int enabled_before_filter;
 };
 
 static struct {
     int (*open)(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd);
     int (*read)(int index, uint64_t *words, size_t n);
-    int refused; /* opens that were refused */
-    int n;       /* events opened so far */
+    int (*filter)(const char *text); /* 0 takes it */
+    int refused;                     /* opens that were refused */
+    int n;                           /* events opened so far */
     int reads;
     uint32_t fork_word;
     struct perf_page *page;
@@ -84,8 +87,14 @@ int sys_perf_control(int fd, unsigned request, uintptr_t argument)
 
 int sys_perf_control_at(int fd, unsigned request, void *argument)
 {
-    uint64_t id = 1000 + (uint64_t)(kernel_event(fd) - kernel.opened);
+    struct fake_event *event = kernel_event(fd);
+    uint64_t id = 1000 + (uint64_t)(event - kernel.opened);
 
+    if (request == IOC_SET_FILTER) {
+        snprintf(event->filter, sizeof event->filter, "%s", (const char *)argument);
+        event->enabled_before_filter = event->enables > 0 || !(event->attr.flags & ATTR_DISABLED);
+        return kernel.filter ? kernel.filter(argument) : 0;
+    }
     assert_int_equal(request, IOC_ID);
     memcpy(argument, &id, sizeof id);
     return 0;
