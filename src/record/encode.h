@@ -25,6 +25,33 @@ int encode_task(const struct layout *layout, const struct rk_record *from, uint3
 /* type: RK_RECORD_LOST or RK_RECORD_LOST_SAMPLES. */
 int encode_lost(const struct layout *layout, const struct rk_record *from, uint32_t type,
                 const struct rk_lost *lost, void *buffer, size_t room);
+/* type: RK_RECORD_THROTTLE or RK_RECORD_UNTHROTTLE. */
+int encode_throttle(const struct layout *layout, const struct rk_record *from, uint32_t type,
+                    const struct rk_throttle *throttle, void *buffer, size_t room);
+int encode_aux(const struct layout *layout, const struct rk_record *from, const struct rk_aux *aux,
+               void *buffer, size_t room);
+int encode_itrace(const struct layout *layout, const struct rk_record *from, const struct rk_itrace *itrace,
+                  void *buffer, size_t room);
+/* SWITCH, or SWITCH_CPU_WIDE where it is wide; its misc bits come from the struct. */
+int encode_switch(const struct layout *layout, const struct rk_record *from, const struct rk_switch *change,
+                  void *buffer, size_t room);
+int encode_namespaces(const struct layout *layout, const struct rk_record *from,
+                      const struct rk_namespaces *namespaces, void *buffer, size_t room);
+int encode_ksymbol(const struct layout *layout, const struct rk_record *from, const struct rk_ksymbol *symbol,
+                   void *buffer, size_t room);
+int encode_bpf(const struct layout *layout, const struct rk_record *from, const struct rk_bpf *bpf,
+               void *buffer, size_t room);
+int encode_cgroup(const struct layout *layout, const struct rk_record *from, const struct rk_cgroup *cgroup,
+                  void *buffer, size_t room);
+int encode_text_poke(const struct layout *layout, const struct rk_record *from,
+                     const struct rk_text_poke *poke, void *buffer, size_t room);
+int encode_hw_id(const struct layout *layout, const struct rk_record *from, const struct rk_hw_id *id,
+                 void *buffer, size_t room);
+int encode_deferred(const struct layout *layout, const struct rk_record *from,
+                    const struct rk_deferred *deferred, void *buffer, size_t room);
+/* READ: pid, tid and the values of layout_read(). */
+int encode_read(const struct layout *layout, const struct rk_record *from, const struct rk_sample *read,
+                void *buffer, size_t room);
 /* A SAMPLE with every field that the layout has: the inverse of layout_sample(). Fields that the layout
  * does not have are left out: decode by the kernel's layout, encode by the file's. */
 int encode_sample(const struct layout *layout, uint16_t misc, const struct rk_sample *sample, void *buffer,

@@ -4,6 +4,7 @@
  */
 #include "base/cursor.h"
 #include "base/error.h"
+#include "record/layout.h"
 
 #include <reckon/record.h>
 
@@ -35,7 +36,35 @@ const char *rk_record_name(uint32_t type)
         [RK_RECORD_AUX_OUTPUT_HW_ID] = "AUX_OUTPUT_HW_ID",
         [RK_RECORD_CALLCHAIN_DEFERRED] = "CALLCHAIN_DEFERRED",
     };
+    /* What perf adds to its files, from 64 on: perfdata/format.h has their numbers. */
+    static const char *const added[] = {
+        "HEADER_ATTR",
+        "HEADER_EVENT_TYPE",
+        "HEADER_TRACING_DATA",
+        "HEADER_BUILD_ID",
+        "FINISHED_ROUND",
+        "ID_INDEX",
+        "AUXTRACE_INFO",
+        "AUXTRACE",
+        "AUXTRACE_ERROR",
+        "THREAD_MAP",
+        "CPU_MAP",
+        "STAT_CONFIG",
+        "STAT",
+        "STAT_ROUND",
+        "EVENT_UPDATE",
+        "TIME_CONV",
+        "HEADER_FEATURE",
+        "COMPRESSED",
+        "FINISHED_INIT",
+        "COMPRESSED2",
+        "BPF_METADATA",
+        "SCHEDSTAT_CPU",
+        "SCHEDSTAT_DOMAIN",
+    };
     const char *name = type < sizeof names / sizeof *names ? names[type] : NULL;
+    if (type >= RECORD_TYPE_USER && type - RECORD_TYPE_USER < sizeof added / sizeof *added)
+        name = added[type - RECORD_TYPE_USER];
     return name ? name : "UNKNOWN";
 }
 

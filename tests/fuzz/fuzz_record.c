@@ -8,6 +8,7 @@
 #include "record/encode.h"
 #include "record/layout.h"
 
+#include <errno.h>
 #include <string.h>
 
 static void use_sample(const struct rk_sample *s)
@@ -68,6 +69,77 @@ static void encode_again(const struct layout *layout, const struct rk_record *re
     check_same(sample, &again);
 }
 
+/* Encoding what was decoded gives as many bytes as the struct needs, and decodes to the same. */
+#define AGAIN(name, kind, n_expression, compare)                                  \
+    {                                                                             \
+        struct kind a = {.size = sizeof a}, b = {.size = sizeof b};               \
+        if (rk_record_##name(record, &a) == 0) {                                  \
+            int n = n_expression;                                                 \
+            HOLDS(n == -EMSGSIZE || (n > 0 && n % 8 == 0));                       \
+            if (n > 0) {                                                          \
+                struct rk_record copy;                                            \
+                layout_record(layout, (const struct perf_header *)buffer, &copy); \
+                HOLDS(rk_record_##name(&copy, &b) == 0);                          \
+                HOLDS(compare);                                                   \
+            }                                                                     \
+        }                                                                         \
+    }
+
+static void use_sideband(const struct layout *layout, const struct rk_record *record)
+{
+    static _Alignas(8) unsigned char buffer[RECORD_BYTES_MAX];
+    AGAIN(throttle, rk_throttle, encode_throttle(layout, record, record->type, &a, buffer, sizeof buffer),
+          a.time == b.time && a.id == b.id && a.stream_id == b.stream_id)
+    AGAIN(aux, rk_aux, encode_aux(layout, record, &a, buffer, sizeof buffer),
+          a.offset == b.offset && a.bytes == b.bytes && a.flags == b.flags)
+    AGAIN(itrace, rk_itrace, encode_itrace(layout, record, &a, buffer, sizeof buffer),
+          a.pid == b.pid && a.tid == b.tid)
+    AGAIN(switch, rk_switch, encode_switch(layout, record, &a, buffer, sizeof buffer),
+          a.out == b.out && a.wide == b.wide && a.other_pid == b.other_pid)
+    AGAIN(namespaces, rk_namespaces, encode_namespaces(layout, record, &a, buffer, sizeof buffer),
+          a.n == b.n && (!a.n || !memcmp(a.list, b.list, a.n * sizeof *a.list)))
+    AGAIN(ksymbol, rk_ksymbol, encode_ksymbol(layout, record, &a, buffer, sizeof buffer),
+          a.address == b.address && !strcmp(a.name, b.name))
+    AGAIN(bpf, rk_bpf, encode_bpf(layout, record, &a, buffer, sizeof buffer),
+          a.id == b.id && !memcmp(a.tag, b.tag, 8))
+    AGAIN(cgroup, rk_cgroup, encode_cgroup(layout, record, &a, buffer, sizeof buffer),
+          a.id == b.id && !strcmp(a.path, b.path))
+    AGAIN(text_poke, rk_text_poke, encode_text_poke(layout, record, &a, buffer, sizeof buffer),
+          a.old_bytes == b.old_bytes && (!a.new_bytes || !memcmp(a.new_code, b.new_code, a.new_bytes)))
+    AGAIN(hw_id, rk_hw_id, encode_hw_id(layout, record, &a, buffer, sizeof buffer), a.hw_id == b.hw_id)
+    AGAIN(deferred, rk_deferred, encode_deferred(layout, record, &a, buffer, sizeof buffer),
+          a.cookie == b.cookie && a.chain_n == b.chain_n)
+}
+
+/* Everything that is packed has words for it. */
+static void use_words(const struct rk_sample *s)
+{
+    struct rk_branch_info info = {.size = sizeof info};
+    struct rk_weight weight;
+    char text[64];
+    uint64_t value, chain[4];
+    struct rk_deferred deferred = {.size = sizeof deferred};
+
+    for (uint32_t part = 0; part < RK_MEMORY_PARTS; part++)
+        HOLDS(rk_memory_text(s->data_src, part, text, sizeof text) >= 0);
+    HOLDS(rk_transaction_text(s->transaction, text, sizeof text) >= 0);
+    rk_sample_weight(s, &weight);
+    for (uint64_t i = 0; i < s->branch_n; i++)
+        HOLDS(rk_branch_info(&s->branches[i], &info) == 0 && info.name);
+    for (uint32_t i = 0; i < 66; i++) {
+        rk_sample_register(s, 0, i, &value);
+        rk_sample_register(s, 1, i, &value);
+    }
+    if (rk_sample_cookie(s, &deferred.cookie) == 0)
+        HOLDS(rk_sample_join(s, &deferred, chain, 4) == (int64_t)s->chain_n - 2);
+    for (uint32_t kind = 0; kind < 4; kind++) {
+        struct rk_field field = {.size = sizeof field, .kind = kind, .offset = (uint32_t)s->ip, .bytes = 4};
+        struct rk_field_value at;
+        if (rk_field_value(&field, s, &at) == 0 && at.bytes)
+            fuzz_touch(at.bytes, at.n);
+    }
+}
+
 /* `header` is a block of its own size. */
 static void use_record(const struct layout *layout, const struct perf_header *header)
 {
@@ -86,6 +158,7 @@ static void use_record(const struct layout *layout, const struct perf_header *he
     HOLDS(record.data == (const unsigned char *)header && record.bytes == header->size);
     if (layout_sample(layout, &record, &sample) == 0) {
         use_sample(&sample);
+        use_words(&sample);
         encode_again(layout, &record, &sample);
     }
     if (layout_read(layout, &record, &read) == 0)
@@ -98,6 +171,7 @@ static void use_record(const struct layout *layout, const struct perf_header *he
         fuzz_touch_text(comm.name);
     rk_record_task(&record, &task);
     rk_record_lost(&record, &lost);
+    use_sideband(layout, &record);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,0 +1,291 @@
+/*
+ * What a sample packs into bits, in words: registers, data sources, transactions, weights, branches. Tables of the
+ * kernel's numbers; what a table does not have is said as a number.
+ */
+#include "base/error.h"
+#include "record/say.h"
+
+#include <reckon/record.h>
+
+#include <errno.h>
+
+/* --- Registers --- */
+
+static const char *const x86_names[] = {
+    "ax", "bx", "cx", "dx", "si", "di", "bp",  "sp",  "ip",  "flags", "cs",  "ss",
+    "ds", "es", "fs", "gs", "r8", "r9", "r10", "r11", "r12", "r13",   "r14", "r15",
+};
+/* From 32 on: each of 128 bits, in two. */
+static const char *const x86_vectors[] = {
+    "xmm0",  "xmm0h",  "xmm1",  "xmm1h",  "xmm2",  "xmm2h",  "xmm3",  "xmm3h",  "xmm4",  "xmm4h",  "xmm5",
+    "xmm5h", "xmm6",   "xmm6h", "xmm7",   "xmm7h", "xmm8",   "xmm8h", "xmm9",   "xmm9h", "xmm10",  "xmm10h",
+    "xmm11", "xmm11h", "xmm12", "xmm12h", "xmm13", "xmm13h", "xmm14", "xmm14h", "xmm15", "xmm15h",
+};
+static const char *const arm64_names[] = {
+    "x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",  "x9",  "x10", "x11",
+    "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
+    "x24", "x25", "x26", "x27", "x28", "x29", "lr",  "sp",  "pc",  NULL,  NULL,  NULL,
+    NULL,  NULL,  NULL,  NULL,  NULL,  NULL,  NULL,  NULL,  NULL,  NULL,  "vg",
+};
+static const char *const riscv_names[] = {
+    "pc", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
+    "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
+};
+
+static const struct machine {
+    const char *name;
+    const char *const *names;
+    uint32_t n;
+    uint64_t all; /* general ones that can always be asked for */
+} machines[] = {
+    {"x86_64", x86_names, 24, 0xff0fff}, /* without ds es fs gs, which 64-bit kernels refuse */
+    {"i386", x86_names, 16, 0xffff},
+    {"aarch64", arm64_names, 47, UINT64_C(0x1ffffffff)},
+    {"riscv64", riscv_names, 32, 0xffffffff},
+};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const struct machine *find_machine(const char *name)
+{
+    if (name && name[0] == 'i' && name[1] >= '3' && name[1] <= '6' && strcmp(name + 2, "86") == 0)
+        name = "i386";
+    for (size_t i = 0; name && i < COUNT(machines); i++)
+        if (strcmp(machines[i].name, name) == 0)
+            return &machines[i];
+    return NULL;
+}
+
+const char *rk_register_name(const char *machine, uint32_t number)
+{
+    const struct machine *m = find_machine(machine);
+
+    if (!m)
+        return NULL;
+    if (m->names == x86_names && number >= 32 && number - 32 < COUNT(x86_vectors))
+        return x86_vectors[number - 32];
+    return number < m->n ? m->names[number] : NULL;
+}
+
+int rk_register_mask(const char *machine, const char *names, uint64_t *ret)
+{
+    const struct machine *m = find_machine(machine);
+    uint64_t mask = 0;
+
+    if (!m)
+        return -EOPNOTSUPP;
+    if (!names || !*names || strcmp(names, "all") == 0) {
+        *ret = m->all;
+        return 0;
+    }
+    for (const char *at = names;; at++) {
+        size_t n = strcspn(at, ",");
+        uint32_t number = 0;
+
+        for (; number < 64; number++) {
+            const char *name = rk_register_name(machine, number);
+            if (name && strlen(name) == n && memcmp(name, at, n) == 0)
+                break;
+        }
+        if (number == 64)
+            return -ENOENT;
+        mask |= UINT64_C(1) << number;
+        at += n;
+        if (!*at)
+            break;
+    }
+    *ret = mask;
+    return 0;
+}
+
+int rk_sample_register(const struct rk_sample *sample, uint32_t interrupt, uint32_t number, uint64_t *ret)
+{
+    uint64_t mask = interrupt ? sample->regs_intr_mask : sample->regs_user_mask;
+    const uint64_t *values = interrupt ? sample->regs_intr : sample->regs_user;
+
+    if (!values || number > 63 || !(mask >> number & 1))
+        return -ENOENT;
+    *ret = values[__builtin_popcountll(mask & ((UINT64_C(1) << number) - 1))];
+    return 0;
+}
+
+/* --- Data sources --- */
+
+const char *rk_memory_part_name(uint32_t part)
+{
+    static const char *const names[] = {
+        [RK_MEMORY_OPERATION] = "operation", [RK_MEMORY_LEVEL] = "level",   [RK_MEMORY_SNOOP] = "snoop",
+        [RK_MEMORY_LOCK] = "lock",           [RK_MEMORY_TLB] = "tlb",       [RK_MEMORY_BLOCKED] = "blocked",
+        [RK_MEMORY_HOPS] = "hops",           [RK_MEMORY_REGION] = "region",
+    };
+    return part < COUNT(names) ? names[part] : NULL;
+}
+
+/* u64 op:5 lvl:14 snoop:5 lock:2 dtlb:7 lvl_num:4 remote:1 snoopx:2 blk:3 hops:3 region:5;
+ * lvl_num … snoopx 4.14, blk 5.12, hops 5.16, region after 6.19. Bit 0 of each mask is "not available". */
+static uint32_t bits(uint64_t word, unsigned from, unsigned n)
+{
+    return (uint32_t)(word >> from & ((UINT64_C(1) << n) - 1));
+}
+
+static void say_level(struct say *say, uint64_t data_src)
+{
+    static const char *const masks[] = {NULL,
+                                        NULL,
+                                        NULL,
+                                        "L1",
+                                        "LFB",
+                                        "L2",
+                                        "L3",
+                                        "local RAM",
+                                        "remote RAM 1",
+                                        "remote RAM 2",
+                                        "remote cache 1",
+                                        "remote cache 2",
+                                        "I/O",
+                                        "uncached"};
+    static const char *const numbers[] = {NULL,  "L1",  "L2",       "L3",  "L4",  "L2 MHB",
+                                          "MSC", "L0",  "uncached", "CXL", "I/O", "any cache",
+                                          "LFB", "RAM", "PMEM",     NULL};
+    uint32_t level = bits(data_src, 5, 14), number = bits(data_src, 33, 4);
+
+    if (numbers[number]) { /* the newer and finer */
+        if (bits(data_src, 37, 1))
+            say_word(say, "remote");
+        say_word(say, numbers[number]);
+    } else {
+        say_bits(say, level, masks, COUNT(masks));
+    }
+    if (level & 2)
+        say_word(say, "hit");
+    if (level & 4)
+        say_word(say, "miss");
+}
+
+static void say_tlb(struct say *say, uint32_t tlb)
+{
+    static const char *const names[] = {NULL, NULL, NULL, "L1", "L2", "walker", "fault handler"};
+
+    say_bits(say, tlb, names, COUNT(names));
+    if (tlb & 2)
+        say_word(say, "hit");
+    if (tlb & 4)
+        say_word(say, "miss");
+}
+
+int rk_memory_text(uint64_t data_src, uint32_t part, char *buffer, size_t n)
+{
+    static const char *const operations[] = {NULL, "load", "store", "prefetch", "exec"};
+    static const char *const snoops[] = {NULL, "none", "hit", "miss", "hit modified"};
+    static const char *const more_snoops[] = {"forward", "peer"};
+    static const char *const locks[] = {NULL, "locked"};
+    static const char *const blocks[] = {NULL, "data", "address"};
+    static const char *const hops[] = {NULL, "core", "node", "socket", "board"};
+    struct say say = say_begin(buffer, n);
+
+    switch (part) {
+    case RK_MEMORY_OPERATION:
+        say_bits(&say, bits(data_src, 0, 5), operations, COUNT(operations));
+        break;
+    case RK_MEMORY_LEVEL:
+        say_level(&say, data_src);
+        break;
+    case RK_MEMORY_SNOOP:
+        say_bits(&say, bits(data_src, 19, 5), snoops, COUNT(snoops));
+        say_bits(&say, bits(data_src, 38, 2), more_snoops, COUNT(more_snoops));
+        break;
+    case RK_MEMORY_LOCK:
+        say_bits(&say, bits(data_src, 24, 2), locks, COUNT(locks));
+        break;
+    case RK_MEMORY_TLB:
+        say_tlb(&say, bits(data_src, 26, 7));
+        break;
+    case RK_MEMORY_BLOCKED:
+        say_bits(&say, bits(data_src, 40, 3), blocks, COUNT(blocks));
+        break;
+    case RK_MEMORY_HOPS:
+        if (bits(data_src, 43, 3) < COUNT(hops) && hops[bits(data_src, 43, 3)])
+            say_word(&say, hops[bits(data_src, 43, 3)]);
+        else if (bits(data_src, 43, 3))
+            say_number(&say, bits(data_src, 43, 3));
+        break;
+    case RK_MEMORY_REGION:
+        if (bits(data_src, 46, 5))
+            say_number(&say, bits(data_src, 46, 5));
+        break;
+    default:
+        break;
+    }
+    return say_end(&say);
+}
+
+/* Bits 0 … 7, and an abort code of 32 bits in the upper half   3.13 */
+int rk_transaction_text(uint64_t transaction, char *buffer, size_t n)
+{
+    static const char *const names[] = {"elision", "transaction", "sync",           "async",
+                                        "retry",   "conflict",    "capacity-write", "capacity-read"};
+    struct say say = say_begin(buffer, n);
+
+    say_bits(&say, bits(transaction, 0, 32), names, COUNT(names));
+    if (transaction >> 32) {
+        say_word(&say, "code");
+        say_number(&say, transaction >> 32);
+    }
+    return say_end(&say);
+}
+
+int rk_sample_weight(const struct rk_sample *sample, struct rk_weight *ret)
+{
+    uint64_t w = sample->weight;
+
+    if (sample->present & RK_SAMPLE_WEIGHT_STRUCT)
+        *ret = (struct rk_weight){bits(w, 0, 32), bits(w, 32, 16), bits(w, 48, 16)};
+    else if (sample->present & RK_SAMPLE_WEIGHT)
+        *ret = (struct rk_weight){w, 0, 0};
+    else
+        return -ENOENT;
+    return 0;
+}
+
+/* --- Branches --- */
+
+/* u64 mispred:1 predicted:1 in_tx:1 abort:1 cycles:16 type:4 spec:2 new_type:4 priv:3;
+ * cycles 4.3, type 4.14, spec … priv 6.1 */
+int rk_branch_info(const struct rk_branch *branch, struct rk_branch_info *ret)
+{
+    static const char *const types[] = {"",
+                                        "conditional",
+                                        "unconditional",
+                                        "indirect",
+                                        "call",
+                                        "indirect-call",
+                                        "return",
+                                        "syscall",
+                                        "sysret",
+                                        "conditional-call",
+                                        "conditional-return",
+                                        "eret",
+                                        "irq",
+                                        "serror",
+                                        "no-tx",
+                                        ""};
+    static const char *const new_types[] = {"fault-alignment", "fault-data", "fault-instruction",
+                                            "arch-1",          "arch-2",     "arch-3",
+                                            "arch-4",          "arch-5"};
+    uint64_t f = branch->flags;
+    struct rk_branch_info mine = {
+        .mispredicted = bits(f, 0, 1),
+        .predicted = bits(f, 1, 1),
+        .in_transaction = bits(f, 2, 1),
+        .aborted = bits(f, 3, 1),
+        .cycles = bits(f, 4, 16),
+        .type = bits(f, 20, 4),
+        .speculation = bits(f, 24, 2),
+        .new_type = bits(f, 26, 4),
+        .privilege = bits(f, 30, 3),
+    };
+
+    mine.name = types[mine.type];
+    if (mine.type == 15)
+        mine.name = mine.new_type < COUNT(new_types) ? new_types[mine.new_type] : "";
+    return result_give(ret, &mine, sizeof mine);
+}
