@@ -30,7 +30,7 @@ int ring_init(struct ring *ring, struct perf_page *page, size_t bytes)
     return 0;
 }
 
-int ring_map(int fd, size_t bytes, struct ring **ret)
+static int map(int fd, size_t bytes, int writable, struct ring **ret)
 {
     /* Not zeroed: most of it is the buffer for wrapped records, whose pages need not exist until one
      * comes. */
@@ -39,7 +39,7 @@ int ring_map(int fd, size_t bytes, struct ring **ret)
 
     if (!ring)
         return -ENOMEM;
-    int r = sys_perf_map(fd, bytes, 1, &page);
+    int r = sys_perf_map(fd, bytes, writable, &page);
     if (r < 0) {
         free(ring);
         return r;
@@ -53,6 +53,16 @@ int ring_map(int fd, size_t bytes, struct ring **ret)
     ring->mapped = bytes;
     *ret = ring;
     return 0;
+}
+
+int ring_map(int fd, size_t bytes, struct ring **ret)
+{
+    return map(fd, bytes, 1, ret);
+}
+
+int ring_map_backward(int fd, size_t bytes, struct ring **ret)
+{
+    return map(fd, bytes, 0, ret);
 }
 
 struct ring *ring_unmap(struct ring *ring)

@@ -14,7 +14,7 @@
  * one record of a batch (of what is not yet released) wraps: one buffer keeps every view of the batch
  * valid.
  *
- * Not for rings that are written backward. One thread at a time.
+ * Rings that are written backward are read by backward.h. One thread at a time.
  */
 #ifndef RING_RING_H
 #define RING_RING_H
@@ -42,6 +42,8 @@ int ring_init(struct ring *ring, struct perf_page *page, size_t bytes);
 
 /* Maps the ring of an event, `bytes` a power of two of at least a page. 0 or -errno. */
 int ring_map(int fd, size_t bytes, struct ring **ret);
+/* … read-only, for an event that writes backward. */
+int ring_map_backward(int fd, size_t bytes, struct ring **ret);
 struct ring *ring_unmap(struct ring *ring);
 
 /* Hot. 1 and a record, 8-byte aligned, valid until ring_release(); 0: no more; -EBADMSG: the size in the

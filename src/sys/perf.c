@@ -59,6 +59,22 @@ void sys_perf_unmap(struct perf_page *page, size_t ring_bytes)
         munmap(page, sys_page_size() + ring_bytes);
 }
 
+int sys_perf_map_aux(int fd, size_t bytes, uint64_t offset, int writable, void **ret)
+{
+    void *at =
+        mmap(NULL, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, (off_t)offset);
+    if (at == MAP_FAILED)
+        return -errno;
+    *ret = at;
+    return 0;
+}
+
+void sys_perf_unmap_aux(void *data, size_t bytes)
+{
+    if (data)
+        munmap(data, bytes);
+}
+
 uint32_t *sys_fork_word(void)
 {
     size_t page = sys_page_size();

@@ -37,6 +37,10 @@ static inline int sys_perf_read_once(int fd, uint64_t *words, size_t n_words)
 int sys_perf_map(int fd, size_t ring_bytes, int writable, struct perf_page **ret);
 void sys_perf_unmap(struct perf_page *page, size_t ring_bytes);
 
+/* Maps the AUX area of an event whose page says where it lies: 0 and *ret, or -errno. */
+int sys_perf_map_aux(int fd, size_t bytes, uint64_t offset, int writable, void **ret);
+void sys_perf_unmap_aux(void *data, size_t bytes);
+
 size_t sys_page_size(void);
 
 /* A word that a fork wipes: holds 1 in the process that made it, 0 in its forked children. NULL: no memory, or a
