@@ -12,8 +12,8 @@
  * 2. Count or sample anything else: say what (event.h), on whom (target.h), open it (set.h), read
  *    counts, or records as they come (stream.h), or record a file (capture.h).
  *
- * 3. Make sense of it: metrics (metric.h), mappings (image.h), names (symbol.h), profiles (profile.h),
- *    files for other tools (export.h). When something can't be measured: explain.h and doctor.h.
+ * 3. Make sense of it: metrics (metric.h), repeated measurements compared (stats.h), mappings (image.h), names
+ *    (symbol.h), profiles (profile.h), files for other tools (export.h). When something can't be measured: explain.h and doctor.h.
  *
  * Rules that hold everywhere:
  *   - 0 or a positive number is success, -errno is failure; results are untouched on failure.
@@ -46,6 +46,7 @@
 #include <reckon/rows.h>
 #include <reckon/set.h>
 #include <reckon/sink.h>
+#include <reckon/stats.h>
 #include <reckon/stream.h>
 #include <reckon/symbol.h>
 #include <reckon/target.h>
