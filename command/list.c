@@ -17,7 +17,7 @@
 
 static const struct option table[] = {
     {'p', 0, "pmu", "NAME", "only what this PMU counts; a pattern with * is a name too"},
-    {'a', 0, "all", NULL, "each tracepoint, each instance of a PMU"},
+    {'a', 0, "all", NULL, "each tracepoint, each instance of a PMU, the vendors' names (libpfm4)"},
     {'l', 0, "long", NULL, "how each is encoded, and the fields of tracepoints"},
     {'j', 0, "json", NULL, "print JSON"},
     {0},

@@ -34,7 +34,9 @@ struct rk_list;
 
 #define RK_LIST_ALL \
     UINT32_C(0x01) /* each tracepoint, each instance of a PMU, the vendors' tables (libpfm4) */
-#define RK_LIST_LONG UINT32_C(0x02)    /* tracepoints with number and fields: reads one file for each */
+#define RK_LIST_LONG \
+    UINT32_C(        \
+        0x02) /* tracepoints with number and fields: reads one file for each; so do words that few have */
 #define RK_LIST_UNTRIED UINT32_C(0x04) /* open nothing: for a host whose root is not this machine's */
 
 struct rk_list_options {

@@ -143,12 +143,14 @@ int gather_cache(struct gather *g)
 int gather_software(struct gather *g)
 {
     char encoding[48];
+    int rc;
+    bool shown = host_pmu_find(g->host, "software", &rc); /* else sysfs is missing, and the name is none */
 
     for (size_t i = 0; gather_pmu(g, "software") && i < N(software); i++) {
         struct rk_list_entry entry = entry_new("software", name_of(PERF_SOFTWARE, i), software[i]);
         snprintf(encoding, sizeof encoding, "software/config=%#zx/", i);
-        entry.encoding = encoding;
-        int rc = add(g, &entry, PERF_SOFTWARE, i);
+        entry.encoding = shown ? encoding : "";
+        rc = add(g, &entry, PERF_SOFTWARE, i);
         if (rc < 0)
             return rc;
     }

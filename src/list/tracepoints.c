@@ -2,7 +2,8 @@
  * Tracepoints, as tracefs has them: available_events with a line SYSTEM:NAME for each, events/SYSTEM/NAME/{id,format}.
  *
  * A kernel has some thousand, so that what is read goes by what is shown: their names, from the one file or, where a
- * user may read the directories alone, from the hundred of these; number and fields (`format`) only where asked for.
+ * user may read the directories alone, from the hundred of these; number and fields (`format`) where they are asked for,
+ * and the fields of what was searched for where that is not much.
  *
  * The system ftrace is not in that file. Its directories are the tracers' own records, of which two can be opened: those
  * that have a number (`id`).
@@ -22,6 +23,9 @@
 
 #define FORMAT_MOST (1 << 16)
 #define AVAILABLE_MOST (16 << 20)
+#define FIELDS_MOST 64 /* formats that a search reads unasked: some 15 us each */
+#define NAME_MOST 255  /* a name in a directory */
+#define FULL_BYTES (2 * NAME_MOST + 2)
 #define PATH_BYTES 4800 /* tracefs, events, two names */
 
 struct point {
@@ -34,6 +38,7 @@ struct tracing {
     struct rk_list_entry answered; /* whether this user may count them */
     const char *system;            /* whose directory is being read */
     VECTOR(struct point) points;
+    bool fields; /* are read */
 };
 
 static int add_point(struct tracing *t, const char *system, const char *name)
@@ -120,6 +125,36 @@ static int read_available(struct tracing *t)
     return rc < 0 ? rc : read_system(t, "ftrace");
 }
 
+/* "sched:sched_switch". */
+static const char *join(const struct point *point, char to[FULL_BYTES])
+{
+    size_t n = strlen(point->system), more = strlen(point->name);
+
+    if (n > NAME_MOST)
+        n = NAME_MOST;
+    if (more > NAME_MOST)
+        more = NAME_MOST;
+    memcpy(to, point->system, n);
+    to[n] = ':';
+    memcpy(to + n + 1, point->name, more);
+    to[n + 1 + more] = '\0';
+    return to;
+}
+
+/* Only those that have the words. */
+static void keep_wanted(struct tracing *t)
+{
+    char full[FULL_BYTES];
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->points.n; i++) {
+        struct rk_list_entry entry = entry_new("tracepoint", join(&t->points.items[i], full), "");
+        if (gather_wanted(t->g, &entry))
+            t->points.items[n++] = t->points.items[i];
+    }
+    t->points.n = n;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct point *x = a, *y = b;
@@ -138,6 +173,9 @@ static int read_points(struct tracing *t)
         snprintf(path, sizeof path, "%s/events", t->path);
         rc = sys_dir_each(t->g->host->root, path, take_system, t);
     }
+    if (rc == 0 && t->g->searching)
+        keep_wanted(t);
+    t->fields = t->g->options.flags & RK_LIST_LONG || (t->g->searching && t->points.n <= FIELDS_MOST);
     if (rc == 0 && t->points.n > 1)
         qsort(t->points.items, t->points.n, sizeof *t->points.items, by_name);
     return rc;
@@ -201,19 +239,11 @@ static void ask(struct tracing *t)
 static int add_tracepoint(struct tracing *t, const char *system, const char *name)
 {
     struct gather *g = t->g;
-    char full[600], fields[600], encoding[64];
+    char full[FULL_BYTES], fields[600], encoding[64];
     int64_t id = 0;
+    struct rk_list_entry entry = entry_new("tracepoint", join(&(struct point){system, name}, full), "");
 
-    size_t n = strlen(system), more = strlen(name);
-    if (n + 1 + more >= sizeof full)
-        return 0;
-    memcpy(full, system, n);
-    full[n] = ':';
-    memcpy(full + n + 1, name, more + 1);
-    struct rk_list_entry entry = entry_new("tracepoint", full, "");
-    if (!gather_wanted(g, &entry))
-        return 0;
-    if (g->options.flags & RK_LIST_LONG) {
+    if (t->fields) {
         int rc = read_format(t, system, name, &id, fields, sizeof fields);
         if (host_transient(rc))
             return rc;

@@ -12,13 +12,30 @@
 #include "list/list.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <reckon/event.h>
 #include <stdio.h>
 
 #define NAME_BYTES 256
 
+/* "cpu/config=0x1c0/": what is the same for the grammar. */
+static void write_encoding(struct gather *g, const struct rk_event *event, char *to, size_t size)
+{
+    const uint64_t configs[] = {event->config, event->config1, event->config2};
+    struct host_pmu *const *cores;
+    const char *pmu = event->pmu;
+
+    if (!pmu || !*pmu) /* raw, which is the first core PMU's */
+        pmu = host_cores(g->host, &cores) > 0 ? cores[0]->name : "cpu";
+    size_t at = (size_t)snprintf(to, size, "%.200s/config=%#" PRIx64, pmu, configs[0]);
+    for (size_t i = 1; i < 3; i++)
+        if (configs[i])
+            at += (size_t)snprintf(to + at, size - at, ",config%zu=%#" PRIx64, i, configs[i]);
+    snprintf(to + at, size - at, "/");
+}
+
 /* Type and configuration as the grammar has them, or why it has none: 0 or -errno. */
-static int encode(struct gather *g, struct rk_list_entry *entry)
+static int encode(struct gather *g, struct rk_list_entry *entry, char *encoding, size_t size)
 {
     struct rk_event event = {.size = sizeof event};
     struct rk_events *events = NULL;
@@ -39,6 +56,8 @@ static int encode(struct gather *g, struct rk_list_entry *entry)
         entry_encode(entry, event.type, event.config);
         entry->config1 = event.config1;
         entry->config2 = event.config2;
+        write_encoding(g, &event, encoding, size);
+        entry->encoding = encoding;
     }
     rk_events_free(events);
     return 0;
@@ -59,7 +78,7 @@ static bool no_pmu(struct gather *g, const struct libpfm_event *event, struct rk
 
 static int add(struct gather *g, const struct libpfm_event *event, const struct libpfm_umask *umask)
 {
-    char group[100], name[NAME_BYTES], about[600];
+    char group[100], name[NAME_BYTES], about[600], encoding[300];
 
     snprintf(group, sizeof group, "libpfm4 %s", event->pmu);
     snprintf(name, sizeof name, "%s::%s%s%s", event->pmu, event->name, umask ? ":" : "",
@@ -70,7 +89,7 @@ static int add(struct gather *g, const struct libpfm_event *event, const struct 
     struct rk_list_entry entry = entry_new(group, name, about);
     if (!gather_wanted(g, &entry))
         return 0;
-    int rc = no_pmu(g, event, &entry) ? 0 : encode(g, &entry);
+    int rc = no_pmu(g, event, &entry) ? 0 : encode(g, &entry, encoding, sizeof encoding);
     if (rc < 0)
         return rc;
     if (entry.encoded)

@@ -38,6 +38,31 @@ for e in events:
     tried += 1
 assert tried >= 20, tried
 PY
+# Each member of the JSON is in the man page.
+for verb in list doctor; do
+    python3 - "$SOURCE/tests/data/schema/$verb.json" "$SOURCE/man/reckon-$verb.1" <<'PY' || fail "reckon-$verb(1): JSON"
+import json, re, sys
+with open(sys.argv[1]) as f:
+    schema = json.load(f)["properties"]
+with open(sys.argv[2]) as f:
+    said = set(re.findall(r"[a-z0-9]+", " ".join(re.findall(r"^\.It Va (.*)", f.read(), re.M))))
+inner = next(value["items"]["properties"] for value in schema.values() if "items" in value)
+missing = (set(schema) | set(inner)) - said - {"config2", "config3"}
+assert not missing, missing
+PY
+done
+# What was searched for has its fields beside it, where this user may read them; nothing has blanks at its end.
+if [ -r /sys/kernel/tracing/events/sched/sched_switch/format ]; then
+    "$RECKON" list sched_switch >out 2>err || fail "list sched_switch"
+    grep -qE '^  sched:sched_switch +prev_comm, prev_pid' out || fail "fields"
+    "$RECKON" list --all >out 2>err || fail "list --all"
+    ! grep -q ' $' out || fail "blanks at the end of a line"
+    # Of ftrace's own what has a number, as perf has it.
+    "$RECKON" list ftrace: >out 2>err || fail "list ftrace:"
+    for name in $(sed -n 's/^  ftrace:\([a-z_]*\).*/\1/p' out); do
+        [ -r "/sys/kernel/tracing/events/ftrace/$name/id" ] || fail "ftrace:$name has no number"
+    done
+fi
 # Vendors' names are there with --all where libpfm4 is, and each is an event or has the reason why not.
 "$RECKON" list --all --json >json 2>err || fail "--all"
 python3 - "$RECKON" <<'PY' || fail "vendors' names"

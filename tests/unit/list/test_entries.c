@@ -302,6 +302,7 @@ static void tracepoints(void **state)
     gather(0, NULL, WORDS("sched_"));
     assert_true(listed("sched:sched_switch") && listed("sched:sched_wakeup"));
     assert_false(listed("irq:irq_handler_entry"));
+    assert_string_equal(find("sched:sched_switch").about, "prev_comm, prev_pid, next");
     gather(RK_LIST_LONG, NULL, WORDS("sched_"));
     assert_string_equal(find("sched:sched_switch").about, "prev_comm, prev_pid, next");
     assert_int_equal(find("sched:sched_switch").config, 314);
@@ -309,6 +310,7 @@ static void tracepoints(void **state)
     assert_int_equal(find("sched:sched_wakeup").encoded, 0); /* its format is none */
     gather(RK_LIST_ALL, NULL, 0, NULL);
     assert_true(listed("irq:irq_handler_entry") && listed("sched:sched_switch"));
+    assert_string_equal(find("sched:sched_switch").about, ""); /* a thousand files are not read unasked */
 }
 
 /* The one file where it can be read; of the system ftrace, which is not in it, what has a number. */
