@@ -3,11 +3,16 @@
  */
 #include "live.h"
 
+#include <linux/capability.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define NOBODY 65534
+#define PERFMON 38
+#define UNKNOWN 99
 
 static struct rk_check find(const struct rk_doctor *doctor, const char *name)
 {
@@ -44,7 +49,42 @@ static void agrees(struct rk_host *host, const struct rk_doctor *doctor, const c
     rk_events_free(events);
 }
 
-static void examine(const char *who)
+/* The table of reckon-permissions(7), for a user without rights and a kernel of Debian's, as the guest's is. */
+static void by_the_table(const struct rk_doctor *doctor, int level)
+{
+    static const struct {
+        const char *name;
+        int most; /* the highest level at which it goes */
+    } rows[] = {{"count", 2}, {"sample", 2}, {"kernel", 1}, {"machine", 0}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rk_check c = find(doctor, rows[i].name);
+        char lower[64];
+        snprintf(lower, sizeof lower, "kernel.perf_event_paranoid=%d ", rows[i].most);
+        if ((c.verdict == RK_VERDICT_YES) != (level <= rows[i].most) ||
+            (level > rows[i].most && (c.cause != RK_CAUSE_PARANOID || !strstr(c.remedy, lower))))
+            FAIL("level %d: %s: verdict %u: %s: %s", level, c.name, c.verdict, c.what, c.remedy);
+        if (level >= 3)
+            CHECK(strstr(c.remedy, "cap_sys_admin+ep"));
+    }
+    CHECK(find(doctor, "tracepoints").verdict != RK_VERDICT_YES || level == -1);
+}
+
+/* With CAP_PERFMON alone: all, but for the level at which Debian's kernels want CAP_SYS_ADMIN. */
+static void by_the_capability(const struct rk_doctor *doctor, int level)
+{
+    static const char *const names[] = {"count", "sample", "kernel", "machine"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct rk_check c = find(doctor, names[i]);
+        if ((c.verdict == RK_VERDICT_YES) != (level <= 2) ||
+            (level > 2 && (!strstr(c.what, "CAP_PERFMON is not enough") || !strstr(c.remedy, "paranoid=2 "))))
+            FAIL("level %d, CAP_PERFMON: %s: verdict %u: %s: %s", level, c.name, c.verdict, c.what, c.remedy);
+    }
+}
+
+/* `level` of a user who has no rights, or CAP_PERFMON alone: UNKNOWN where the verdicts are only compared. */
+static void examine(const char *who, int level, bool capable)
 {
     struct rk_error e = {.size = sizeof e};
     struct rk_target *self, *cpus = NULL;
@@ -70,21 +110,38 @@ static void examine(const char *who)
     OK(rk_target_cpus(host, NULL, &cpus, &e));
     agrees(host, doctor, "machine", "cpu-clock", cpus, false);
     EQUAL(find(doctor, "symbols").verdict == RK_VERDICT_YES, rk_host_fact(host, RK_FACT_KERNEL_SYMBOLS) == 1);
+    if (level != UNKNOWN && capable)
+        by_the_capability(doctor, level);
+    else if (level != UNKNOWN)
+        by_the_table(doctor, level);
     rk_target_free(cpus);
     rk_target_free(self);
     rk_doctor_free(doctor);
     rk_host_close(host);
 }
 
+static void keep_perfmon(void)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2] = {{0}, {0}};
+
+    data[PERFMON / 32].effective = data[PERFMON / 32].permitted = 1U << PERFMON % 32;
+    CHECK(syscall(SYS_capset, &header, data) == 0);
+    CHECK(prctl(PR_SET_DUMPABLE, 1) == 0);
+}
+
 /* As a plain user, whose /proc/self says so: exec would be needed for no more. */
-static void examine_as_nobody(void)
+static void examine_as_nobody(int level, bool capable)
 {
     fflush(stdout);
     pid_t child = fork();
     CHECK(child >= 0);
     if (child == 0) {
+        CHECK(!capable || prctl(PR_SET_KEEPCAPS, 1) == 0);
         CHECK(setresgid(NOBODY, NOBODY, NOBODY) == 0 && setresuid(NOBODY, NOBODY, NOBODY) == 0);
-        examine("plain user");
+        if (capable)
+            keep_perfmon();
+        examine(capable ? "CAP_PERFMON" : "plain user", level, capable);
         exit(0);
     }
     int status;
@@ -106,8 +163,9 @@ static void every_level(void)
         FILE *file = fopen(path, "we");
         CHECK(file && fprintf(file, "%d\n", level) > 0 && fclose(file) == 0);
         printf("perf_event_paranoid = %d\n", level);
-        examine("root");
-        examine_as_nobody();
+        examine("root", UNKNOWN, true);
+        examine_as_nobody(level, false);
+        examine_as_nobody(level, true);
     }
     FILE *file = fopen(path, "we");
     CHECK(file && fprintf(file, "%d\n", before) > 0 && fclose(file) == 0);
@@ -116,7 +174,7 @@ static void every_level(void)
 int main(void)
 {
     if (geteuid() != 0) {
-        examine("plain user");
+        examine("plain user", UNKNOWN, false);
         return 0;
     }
     /* Someone else, to look into. */
@@ -127,10 +185,10 @@ int main(void)
         for (;;)
             pause();
     }
-    examine("root");
+    examine("root", UNKNOWN, true);
     kill(other, SIGKILL);
     CHECK(waitpid(other, NULL, 0) == other);
-    examine_as_nobody();
+    examine_as_nobody(UNKNOWN, false);
     every_level();
     return 0;
 }
