@@ -3,6 +3,7 @@
 #   make            build/reckon, build/libreckon.so*, build/libreckon.a
 #   make install    into $(DESTDIR)$(PREFIX)
 #   make test       all tests of this build; tools/check runs every lane
+#   make oracle     unwinding against elfutils', 40,000 stacks; a test does fewer
 #   make bench | fuzz | guest | lint | clean
 
 BUILD   ?= build
@@ -30,6 +31,9 @@ bench: all
 fuzz: all
 	@tests/fuzz/run $(FUZZ)
 
+oracle: all
+	@tests/oracle/run $(BUILD) $(STACKS)
+
 guest: all
 	@tests/guest/run $(GUEST)
 
@@ -39,4 +43,4 @@ lint: all
 clean:
 	@rm -rf $(BUILD)
 
-.PHONY: all install test bench fuzz guest lint clean
+.PHONY: all install test bench fuzz oracle guest lint clean

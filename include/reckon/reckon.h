@@ -12,8 +12,9 @@
  * 2. Count or sample anything else: say what (event.h), on whom (target.h), open it (set.h), read
  *    counts, or records as they come (stream.h), or record a file (capture.h).
  *
- * 3. Make sense of it: metrics (metric.h), repeated measurements compared (stats.h), mappings (image.h), names
- *    (symbol.h), profiles (profile.h), files for other tools (export.h). When something can't be measured: explain.h and doctor.h.
+ * 3. Make sense of it: metrics (metric.h), repeated measurements compared (stats.h), mappings (image.h),
+ *    stacks (unwind.h), names (symbol.h), profiles (profile.h), files for other tools (export.h). When
+ *    something can't be measured: explain.h and doctor.h.
  *
  * Rules that hold everywhere:
  *   - 0 or a positive number is success, -errno is failure; results are untouched on failure.
@@ -22,7 +23,7 @@
  *   - Handles are opaque, freed by their _close or _free, which take NULL and return NULL.
  *   - NULL where a handle, a text or a result is wanted and the header does not allow it: -EINVAL; counts give
  *     0, texts "". Not in hot calls, where it is undefined: rk_set_enable, _disable, _read, _total,
- *     rk_value_scale, rk_stream_next, _release, _sample, rk_image_find, rk_record_…, rk_sample_read.
+ *     rk_value_scale, rk_stream_next, _release, _sample, rk_image_find, rk_unwind_sample, rk_record_…, rk_sample_read.
  *   - One handle, one thread at a time; distinct handles are independent.
  *   - The library never prints, exits, installs signal handlers, or changes the caller's affinity.
  *   - Until 1.0 the ABI may change; the soname says so.
@@ -50,5 +51,6 @@
 #include <reckon/stream.h>
 #include <reckon/symbol.h>
 #include <reckon/target.h>
+#include <reckon/unwind.h>
 
 #endif

@@ -68,6 +68,37 @@ static inline const unsigned char *cursor_words(struct cursor *c, uint64_t n)
     return cursor_bytes(c, n > UINT64_MAX / 8 ? UINT64_MAX : n * 8);
 }
 
+/* DWARF's numbers of variable length; bad beyond ten bytes. Bits above 64 are dropped. */
+static inline uint64_t cursor_uleb(struct cursor *c)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        uint8_t byte = cursor_u8(c);
+        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        if (!(byte & 0x80))
+            return value;
+    }
+    c->bad = true;
+    c->at = c->end;
+    return 0;
+}
+
+static inline int64_t cursor_sleb(struct cursor *c)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 70; shift += 7) {
+        uint8_t byte = cursor_u8(c);
+        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        if (!(byte & 0x80))
+            return (int64_t)(byte & 0x40 && shift < 57 ? value | ~UINT64_C(0) << (shift + 7) : value);
+    }
+    c->bad = true;
+    c->at = c->end;
+    return 0;
+}
+
 /* A text up to and with its NUL; NULL and bad where no NUL comes. */
 static inline const char *cursor_text(struct cursor *c)
 {

@@ -107,6 +107,7 @@ static int read_header(struct elf *elf, const char *name, struct rk_error *e)
     uint16_t segment_bytes = cursor_u16(&c), segment_n = cursor_u16(&c);
     uint16_t section_bytes = cursor_u16(&c);
     elf->section_n = cursor_u16(&c);
+    elf->names_section = cursor_u16(&c);
 
     if (segment_n && segment_bytes != SEGMENT_BYTES)
         why = "its segments have an odd size";
@@ -179,11 +180,24 @@ int elf_open_memory(const void *bytes, size_t n, const char *name, struct elf **
     return open_any(&elf, name, ret, e);
 }
 
+int elf_open_owned(void *bytes, size_t n, const char *name, struct elf **ret, struct rk_error *e)
+{
+    int rc = elf_open_memory(bytes, n, name, ret, e);
+
+    if (rc < 0)
+        free(bytes);
+    else
+        (*ret)->owned = bytes;
+    return rc;
+}
+
 struct elf *elf_close(struct elf *elf)
 {
     if (elf) {
         if (elf->fd >= 0)
             sys_close(elf->fd);
+        free(elf->owned);
+        free(elf->names);
         free(elf->segments);
         free(elf->sections);
         free(elf);
@@ -240,6 +254,8 @@ int elf_sections(struct elf *elf)
         sections[i] = read_section(&c);
     elf->sections = sections;
     elf->section_n = (uint32_t)n;
+    if (elf->names_section == ELF_SECTION_ELSEWHERE)
+        elf->names_section = sections[0].link;
     return 0;
 }
 

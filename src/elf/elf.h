@@ -36,15 +36,19 @@ enum {
 
     ELF_SEGMENT_LOAD = 1,
     ELF_SEGMENT_NOTE = 4,
-    ELF_SEGMENT_EXECUTE = 1, /* flags */
+    ELF_SEGMENT_EH_FRAME = 0x6474e550, /* .eh_frame_hdr */
+    ELF_SEGMENT_EXECUTE = 1,           /* flags */
 
     ELF_SECTION_SYMTAB = 2,
     ELF_SECTION_STRTAB = 3,
     ELF_SECTION_NOTE = 7,
     ELF_SECTION_NOBITS = 8,
     ELF_SECTION_DYNSYM = 11,
-    ELF_SECTION_EXECUTE = 4, /* flags */
+    ELF_SECTION_ALLOCATED = 2, /* flags */
+    ELF_SECTION_EXECUTE = 4,
+    ELF_SECTION_COMPRESSED = 0x800,
 
+    ELF_SECTION_ELSEWHERE = 0xffff, /* a number that does not fit 16 bits stands in another place */
     ELF_SECTIONS_RESERVED = 0xff00, /* section numbers from here on mean something else */
 };
 
@@ -70,6 +74,10 @@ struct elf {
     struct elf_segment *segments;  /* read at open */
     struct elf_section *sections;  /* NULL until elf_sections() */
     uint32_t segment_n, section_n; /* section_n: as the header says */
+    uint32_t names_section;        /* whose bytes are the sections' names */
+    char *names;                   /* those, with a NUL behind them; NULL until they are asked for */
+    size_t names_bytes;
+    void *owned; /* what `bytes` are in, where they are the elf's own */
 };
 
 /* Opens a path below a root's descriptor. Only a regular file is opened at all: the path comes from a recording,
@@ -81,6 +89,9 @@ int elf_open_fd(int fd, const char *name, struct elf **ret, struct rk_error *e);
 
 /* From memory, which must outlive the elf and is not written to. */
 int elf_open_memory(const void *bytes, size_t n, const char *name, struct elf **ret, struct rk_error *e);
+
+/* The same, of memory from malloc(3) that belongs to the elf from here on, also on failure. */
+int elf_open_owned(void *bytes, size_t n, const char *name, struct elf **ret, struct rk_error *e);
 
 struct elf *elf_close(struct elf *elf);
 CLEANUP_FUNCTION(elf_close, struct elf, elf_close)

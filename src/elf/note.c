@@ -11,6 +11,11 @@ enum {
     NOTES_MAX = 1 << 20, /* a bound for what is read */
 };
 
+bool build_id_same(const struct build_id *a, const struct build_id *b)
+{
+    return memcmp(a->id, b->id, sizeof a->id) == 0; /* unused bytes are zero */
+}
+
 /* Passes the padding behind n bytes of name or description, as far as there is any: the last note's may be cut.
  * Notes of 8-byte alignment (.note.gnu.property) may stand before the build-id in one segment; their sizes are
  * multiples of 8 anyway, so that going by 4 is right for both, as the kernel does it. */

@@ -13,6 +13,9 @@ struct build_id {
     unsigned char id[BUILD_ID_MAX];
 };
 
+/* Whether two build-ids are one. Tools that know no sizes fill up with zeros. */
+bool build_id_same(const struct build_id *a, const struct build_id *b);
+
 /* The build-id among notes in memory: its bytes, 1 … 20 (a longer one is cut there, as the kernel and perf do);
  * -ENODATA: none; -EBADMSG: notes that overrun their end before one is found. */
 int note_build_id(const void *notes, size_t n, struct build_id *ret);

@@ -1,14 +1,9 @@
 #include "symbol/module.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/auxv.h>
+#include "elf/section.h"
 
-bool build_id_same(const struct build_id *a, const struct build_id *b)
-{
-    return memcmp(a->id, b->id, sizeof a->id) == 0; /* unused bytes are zero */
-}
+#include <errno.h>
+#include <string.h>
 
 struct build_id build_id_of(const struct rk_module *module)
 {
@@ -55,26 +50,13 @@ static int copy_loads(const struct elf *elf, struct module *module)
     return 0;
 }
 
-/* The functions of /usr/lib/debug/.build-id/ab/cdef….debug, if that is there and is what it says. */
+/* The functions of its debug file, if that is there and is what it says. */
 static int load_debug(int root, const struct build_id *id, struct functions *ret)
 {
-    char path[sizeof "usr/lib/debug/.build-id/" + 2 * BUILD_ID_MAX + sizeof "/.debug"];
     _cleanup_elf_ struct elf *elf = NULL;
-    struct build_id own = {0};
+    int rc = elf_open_debug(root, id, &elf);
 
-    if (id->bytes < 2)
-        return -ENOENT;
-    int n = snprintf(path, sizeof path, "usr/lib/debug/.build-id/%02x/", id->id[0]);
-    for (uint32_t i = 1; i < id->bytes; i++)
-        n += snprintf(path + n, sizeof path - (size_t)n, "%02x", id->id[i]);
-    snprintf(path + n, sizeof path - (size_t)n, ".debug");
-
-    int rc = elf_open_at(root, path, &elf, NULL);
-    if (rc == 0)
-        rc = elf_build_id(elf, &own);
-    if (rc < 0)
-        return rc;
-    return build_id_same(id, &own) ? functions_load(elf, ELF_SECTION_SYMTAB, ret) : -ENOENT;
+    return rc < 0 ? rc : functions_load(elf, ELF_SECTION_SYMTAB, ret);
 }
 
 static int load_functions(int root, struct elf *elf, const struct build_id *id, struct module *module)
@@ -113,28 +95,13 @@ static int judge(struct elf *elf, const struct rk_module *wanted, struct build_i
     return 0;
 }
 
-/* The vDSO is the running kernel's, mapped into this process too; the kernel made it, so its header is true. */
-static int open_vdso(struct elf **ret)
-{
-    const unsigned char *at = (const unsigned char *)getauxval(AT_SYSINFO_EHDR); // NOLINT: an address
-    uint64_t sections_at;
-    uint16_t section_n;
-
-    if (!at || memcmp(at, "\177ELF\2", 5) != 0)
-        return -ENOENT;
-    memcpy(&sections_at, at + 40, sizeof sections_at);
-    memcpy(&section_n, at + 60, sizeof section_n);
-    if (sections_at > 1 << 20) /* the sections' table ends the file */
-        return -EBADMSG;
-    return elf_open_memory(at, (size_t)sections_at + (size_t)section_n * 64, "[vdso]", ret, NULL);
-}
-
 int module_load(int root, const struct rk_module *wanted, struct module *ret)
 {
     _cleanup_elf_ struct elf *elf = NULL;
     struct module module = {0};
     struct build_id own = {0};
-    int rc = wanted->kind == RK_MODULE_VDSO ? open_vdso(&elf) : elf_open_at(root, wanted->path, &elf, NULL);
+    int rc =
+        wanted->kind == RK_MODULE_VDSO ? elf_open_vdso(&elf) : elf_open_at(root, wanted->path, &elf, NULL);
 
     if (rc == 0)
         rc = judge(elf, wanted, &own, &module);

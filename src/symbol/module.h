@@ -30,9 +30,6 @@ struct module {
 int module_load(int root, const struct rk_module *wanted, struct module *ret);
 void module_free(struct module *module);
 
-/* Whether two build-ids are one. Tools that know no sizes fill up with zeros. */
-bool build_id_same(const struct build_id *a, const struct build_id *b);
-
 /* The build-id that a caller's module tells. */
 struct build_id build_id_of(const struct rk_module *module);
 

@@ -1,0 +1,32 @@
+/*
+ * Sections by name, and their bytes, decompressed where they are compressed; and the other ELF files that belong to
+ * one: its mini-debuginfo (.gnu_debugdata), its debug file, the vDSO.
+ */
+#ifndef ELF_SECTION_H
+#define ELF_SECTION_H
+
+#include "elf/note.h"
+
+/* The first section of that name. ".debug_…" is found as ".zdebug_…" too. 0, -ENOENT, or -errno. */
+int elf_section_find(struct elf *elf, const char *name, const struct elf_section **ret);
+
+/* Its name; "" where the file has none for it. Lives as long as the elf. Valid after elf_section_find(). */
+const char *elf_section_name(const struct elf *elf, const struct elf_section *section);
+
+/* Its bytes, as the linker had them, in new memory with a NUL behind them. 0; -EBADMSG damaged, or longer than `limit`;
+ * -EOPNOTSUPP: compressed, and the library for that (libdeflate, libzstd) is not installed; -errno. */
+int elf_section_load(struct elf *elf, const struct elf_section *section, size_t limit, void **ret,
+                     size_t *ret_n);
+
+/* The ELF file inside .gnu_debugdata, compressed by xz: symbols that distributions add to stripped files. 0; -ENOENT:
+ * it has none; -EOPNOTSUPP: liblzma is not installed; -errno. */
+int elf_open_debugdata(struct elf *elf, struct elf **ret);
+
+/* /usr/lib/debug/.build-id/ab/cdef….debug below a root's descriptor, if it is there and has that build-id. 0, -ENOENT,
+ * or -errno. */
+int elf_open_debug(int root, const struct build_id *id, struct elf **ret);
+
+/* The vDSO of the running kernel, as it is mapped into this process. 0, -ENOENT: there is none. */
+int elf_open_vdso(struct elf **ret);
+
+#endif

@@ -1,0 +1,339 @@
+/*
+ * One stack. The way of nearly every frame: the mapping is that of the frame before, the cache knows the address,
+ * its rule is simple, and two words are read from the stack.
+ *
+ * Simple rules keep three registers only: pc, sp, fp. Where a frame asks for another one, behind a simple step, all is
+ * begun anew with every row made and every register kept (`full`): rare, slow, and right.
+ */
+#include "unwind/unwinder.h"
+
+#include "base/error.h"
+#include "image/process.h"
+
+#include <errno.h>
+
+struct walk {
+    struct rk_unwinder *unwinder;
+    const struct rk_image *image;
+    const struct space *space;
+    struct stack stack;
+    struct frame frame;
+    bool full;
+    uint32_t guessed;
+    uint32_t end; /* enum rk_unwind_end */
+    /* the mapping of the last address */
+    uint64_t start, bytes; /* bytes 0: none */
+    uint64_t offset;       /* in its module, at start */
+    uint32_t module;
+    struct tables *tables; /* NULL: not asked for yet */
+};
+
+/* The mapping of an address: 0, or RK_UNWIND_NO_MAPPING. */
+static int enter(struct walk *w, uint64_t address)
+{
+    const struct mapping *m = is_kernel_address(address) ? NULL : space_find(w->space, address);
+
+    w->tables = NULL;
+    w->bytes = 0;
+    w->module = RK_NO_MODULE;
+    if (!m)
+        return RK_UNWIND_NO_MAPPING;
+    w->start = m->start;
+    w->bytes = m->end - m->start;
+    w->offset = m->offset;
+    w->module = m->module;
+    return 0;
+}
+
+static int need_tables(struct walk *w)
+{
+    return w->tables ? 0 : unwinder_tables(w->unwinder, w->image, w->module, &w->tables);
+}
+
+/* By its rule, made now or remembered. 0 or -errno. */
+static int find_rule(struct walk *w, uint64_t offset, struct rule *ret)
+{
+    uint64_t key = ((uint64_t)w->module << RULE_OFFSET_BITS | offset) + 1;
+    bool cached = w->module < RULE_MODULES - 1 && offset >> RULE_OFFSET_BITS == 0;
+    const struct rule *known = cached ? rule_find(&w->unwinder->cache, key) : NULL;
+
+    if (__builtin_expect(known != NULL, 1)) {
+        *ret = *known;
+        return 0;
+    }
+    int rc = need_tables(w);
+    if (rc == 0)
+        rc = unwinder_rule(w->unwinder, w->tables, offset, ret);
+    if (rc == 0 && cached)
+        rule_keep(&w->unwinder->cache, key, *ret);
+    return rc;
+}
+
+/* A simple rule. 0, or what is wrong. */
+static inline int step(struct walk *w, const struct machine *machine, struct rule rule)
+{
+    struct frame *f = &w->frame;
+    uint64_t sp = f->reg[machine->sp], fp = f->reg[machine->fp], cfa, pc = 0;
+    bool fp_known = f->known >> machine->fp & 1;
+    uint64_t fp_base;
+    int trouble = 0;
+
+    if (rule.kind == RULE_SP) {
+        cfa = sp;
+    } else {
+        if (!fp_known)
+            return RK_UNWIND_NO_VALUE;
+        cfa = fp;
+    }
+    cfa += (uint64_t)((int64_t)rule.cfa * 8);
+    fp_base = cfa;
+    if (__builtin_expect(rule.kind == RULE_FP_AT, 0)) {
+        fp_base = fp;
+        trouble = stack_read(&w->stack, cfa, &cfa);
+        if (trouble)
+            return trouble;
+    }
+    if (__builtin_expect(rule.flags & RULE_RA_IN_LINK, 0)) {
+        if (!(f->known >> machine->link & 1))
+            return RK_UNWIND_NO_VALUE;
+        pc = f->reg[machine->link];
+        if (cfa < sp)
+            return RK_UNWIND_BACKWARD;
+    } else {
+        if (cfa <= sp)
+            return RK_UNWIND_BACKWARD;
+        trouble = stack_read(&w->stack, cfa + (uint64_t)((int64_t)rule.ra * 8), &pc);
+    }
+    if (__builtin_expect(trouble, 0))
+        return trouble;
+    if (rule.flags & RULE_FP_SAVED) {
+        uint64_t at = fp_base + (uint64_t)((int64_t)rule.fp * 8);
+        if (__builtin_expect(at >= sp,
+                             1)) /* below: it has been taken from there already, at a function's end */
+            fp_known = stack_read(&w->stack, at, &fp) == 0;
+    }
+    fp_known &= !(rule.flags & RULE_FP_LOST);
+    f->pc = pc & machine->address_mask;
+    f->reg[machine->sp] = cfa;
+    f->reg[machine->fp] = fp;
+    f->known = UINT32_C(1) << machine->sp | (uint32_t)fp_known << machine->fp;
+    f->exact = false;
+    return 0;
+}
+
+/* Without a table: what the frame pointer points to, if that leads up the stack and into code. `reason` is why there is
+ * no table. */
+static int guess(struct walk *w, const struct machine *machine, int reason)
+{
+    struct frame *f = &w->frame;
+    uint64_t sp = f->reg[machine->sp], fp = f->reg[machine->fp], saved, pc;
+
+    if (!(f->known >> machine->fp & 1))
+        return RK_UNWIND_NO_VALUE;
+    if (fp == 0) { /* as the ABI marks the outermost frame */
+        w->end = RK_UNWIND_WHOLE;
+        return -EAGAIN;
+    }
+    if (fp < sp || fp % 8)
+        return reason;
+    int trouble = stack_read(&w->stack, fp, &saved);
+    if (trouble == 0)
+        trouble = stack_read(&w->stack, fp + 8, &pc);
+    if (trouble)
+        return trouble == TROUBLE_CUT ? trouble : reason;
+    pc &= machine->address_mask;
+    if (pc && !space_find(w->space, pc - 1))
+        return reason;
+    w->guessed++;
+    *f = (struct frame){.pc = pc, .known = UINT32_C(1) << machine->sp | UINT32_C(1) << machine->fp};
+    f->reg[machine->sp] = fp + 16;
+    f->reg[machine->fp] = saved;
+    return 0;
+}
+
+/* The row itself. */
+static int run(struct walk *w, uint64_t offset, uint64_t lookup, const struct machine *machine)
+{
+    bool outermost = false;
+    uint64_t sp = w->frame.reg[machine->sp], pc = w->frame.pc;
+    int rc = need_tables(w);
+
+    if (rc == 0)
+        rc = unwinder_run(w->unwinder, w->tables, offset, lookup, &w->frame, &w->stack, &outermost);
+    if (rc)
+        return rc;
+    if (outermost) {
+        w->end = RK_UNWIND_WHOLE;
+        return -EAGAIN;
+    }
+    /* A signal may have come on another stack; a call can't. */
+    if (!w->frame.exact &&
+        (w->frame.reg[machine->sp] < sp || (w->frame.reg[machine->sp] == sp && w->frame.pc == pc)))
+        return RK_UNWIND_BACKWARD;
+    return 0;
+}
+
+/* Leaves the frame. 0; -EAGAIN: w->end is set; another -errno; or what is wrong. */
+static int leave(struct walk *w, uint64_t lookup, const struct machine *machine)
+{
+    struct rule rule;
+    uint64_t offset = w->offset + (lookup - w->start);
+    int rc = find_rule(w, offset, &rule);
+
+    if (rc < 0)
+        return rc;
+    if (__builtin_expect(rule.kind <= RULE_SIMPLE && !w->full, 1))
+        return step(w, machine, rule);
+    switch (rule.kind) {
+    case RULE_GUESS:
+        return guess(w, machine, rule.cfa);
+    case RULE_END:
+        w->end = RK_UNWIND_WHOLE;
+        return -EAGAIN;
+    case RULE_BAD:
+        return rule.cfa;
+    default: {
+        rc = run(w, offset, lookup, machine);
+        /* A linkage stub has a rule and no row. */
+        return rc == RK_UNWIND_NO_CFI && rule.kind <= RULE_SIMPLE ? step(w, machine, rule) : rc;
+    }
+    }
+}
+
+/* All frames from w->frame on: their number or -errno; *ret_trouble says why it is not whole. */
+static int walk(struct walk *w, const struct machine *machine, uint64_t *pcs, size_t max, int *ret_trouble)
+{
+    size_t n = 0;
+    int rc = 0;
+
+    w->end = RK_UNWIND_BROKEN;
+    while (n < max) {
+        uint64_t lookup = w->frame.pc - !w->frame.exact;
+        pcs[n++] = lookup;
+        if (__builtin_expect(lookup - w->start >= w->bytes, 0)) {
+            rc = enter(w, lookup);
+            if (rc)
+                break;
+        }
+        rc = leave(w, lookup, machine);
+        if (__builtin_expect(rc, 0))
+            break;
+        if (w->frame.pc == 0) {
+            w->end = RK_UNWIND_WHOLE;
+            rc = -EAGAIN;
+            break;
+        }
+    }
+    if (rc < 0 && rc != -EAGAIN)
+        return rc;
+    if (rc == 0)
+        w->end = RK_UNWIND_FULL;
+    if (rc == TROUBLE_CUT)
+        w->end = RK_UNWIND_CUT;
+    *ret_trouble = w->end == RK_UNWIND_BROKEN ? rc : RK_UNWIND_FINE;
+    return (int)n;
+}
+
+/* The registers, from the kernel's order. 0, or why not. */
+static int take_registers(const struct machine *machine, const struct rk_sample *sample, struct frame *ret)
+{
+    uint64_t mask = sample->regs_user_mask, left = mask;
+
+    if (!(sample->present & RK_SAMPLE_REGS_USER) || sample->regs_user_abi == 0 || !sample->regs_user)
+        return RK_UNWIND_NO_REGISTERS;
+    if (sample->regs_user_abi == 1)
+        return RK_UNWIND_32_BIT;
+    ret->known = 0;
+    ret->exact = true;
+    for (uint32_t i = 0; left; i++, left &= left - 1) {
+        uint32_t number = (uint32_t)__builtin_ctzll(left);
+        if (number == machine->kernel_pc) {
+            ret->pc = sample->regs_user[i];
+        } else if (number < 33 && machine->from_kernel[number] >= 0) {
+            ret->reg[machine->from_kernel[number]] = sample->regs_user[i];
+            ret->known |= UINT32_C(1) << machine->from_kernel[number];
+        }
+    }
+    if (machine->pc < CFI_COLUMNS) {
+        ret->reg[machine->pc] = ret->pc;
+        ret->known |= UINT32_C(1) << machine->pc;
+    }
+    return mask >> machine->kernel_pc & 1 && ret->known >> machine->sp & 1 ? 0 : RK_UNWIND_NO_REGISTERS;
+}
+
+static int give(struct rk_unwind_status *status, const struct walk *w, int trouble, int n,
+                const uint64_t *pcs)
+{
+    if (status) {
+        struct rk_unwind_status s = {
+            .size = sizeof s,
+            .end = w->end,
+            .reason = (uint32_t)trouble,
+            .guessed = w->guessed,
+            .module = w->bytes ? w->module : RK_NO_MODULE,
+            .offset = w->bytes && n ? w->offset + (pcs[n - 1] - w->start) : 0,
+        };
+        int rc = result_give(status, &s, sizeof s);
+        if (rc < 0)
+            return rc;
+    }
+    return n;
+}
+
+int rk_unwind_sample(struct rk_unwinder *unwinder, const struct rk_image *image,
+                     const struct rk_sample *sample, uint64_t *pcs, size_t max,
+                     struct rk_unwind_status *status)
+{
+    struct walk w = {.unwinder = unwinder, .image = image, .end = RK_UNWIND_BROKEN};
+    const struct machine *machine = unwinder->machine;
+    int trouble = take_registers(machine, sample, &w.frame);
+
+    if (unwinder->image != image) {
+        if (unwinder->image)
+            return -EINVAL;
+        unwinder->image = image;
+    }
+    if (trouble)
+        return give(status, &w, trouble, 0, pcs);
+    uint32_t process = table_get(&image->by_pid, (uint32_t)sample->pid);
+    w.space = process == TABLE_NONE ? NULL : image->processes.items[process].space;
+    w.stack = (struct stack){sample->stack, w.frame.reg[machine->sp], sample->stack ? sample->stack_used : 0,
+                             sample->stack_bytes && sample->stack_used == sample->stack_bytes};
+    max = max < INT32_MAX ? max : INT32_MAX;
+
+    struct frame first = w.frame;
+    int n = walk(&w, machine, pcs, max, &trouble);
+    if (n > 1 && trouble == RK_UNWIND_NO_VALUE) {
+        w.frame = first;
+        w.full = true;
+        w.guessed = 0;
+        n = walk(&w, machine, pcs, max, &trouble);
+    }
+    if (n < 0)
+        return n;
+    if (trouble == RK_UNWIND_ELSEWHERE && !w.stack.n)
+        trouble = RK_UNWIND_NO_STACK;
+    return give(status, &w, trouble, n, pcs);
+}
+
+const char *rk_unwind_reason_text(uint32_t reason)
+{
+    static const char *const texts[] = {
+        [RK_UNWIND_FINE] = "nothing is wrong",
+        [RK_UNWIND_NO_REGISTERS] = "the sample has no registers",
+        [RK_UNWIND_NO_STACK] = "the sample has no stack bytes",
+        [RK_UNWIND_32_BIT] = "a 32-bit program",
+        [RK_UNWIND_NO_MAPPING] = "an address in no known mapping",
+        [RK_UNWIND_ANONYMOUS] = "code without a file",
+        [RK_UNWIND_NO_FILE] = "the module's file is gone or can't be read",
+        [RK_UNWIND_CHANGED] = "the module's file is not the one that ran",
+        [RK_UNWIND_BAD_FILE] = "the module's file is damaged or of another kind",
+        [RK_UNWIND_NO_CFI] = "no unwind table covers the address",
+        [RK_UNWIND_BAD_CFI] = "the unwind table is damaged",
+        [RK_UNWIND_NO_VALUE] = "a register that is needed is not known",
+        [RK_UNWIND_ELSEWHERE] = "what is needed lies outside of the stack",
+        [RK_UNWIND_BACKWARD] = "the caller's frame would lie below its callee's",
+    };
+
+    return reason < sizeof texts / sizeof *texts ? texts[reason] : "unknown";
+}

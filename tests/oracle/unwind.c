@@ -1,0 +1,222 @@
+/*
+ * Unwinds every stack of a recording twice, by the library and by elfutils' libdw, and compares frame by frame.
+ *
+ *     oracle-unwind [-v] FILE SHARE      exit 1 where fewer than SHARE percent are the same
+ *
+ * The differences are counted by what became of them; -v shows each.
+ */
+#include "../live/live.h"
+
+#include "elf/section.h"
+#include "sys/file.h"
+
+#include <elfutils/libdwfl.h>
+#include <unistd.h>
+
+enum { FRAMES = 1024, MAPPINGS = 4096 };
+
+struct frames {
+    uint64_t pcs[FRAMES];
+    int n;
+};
+
+/* The process that libdw knows at the moment. */
+static struct {
+    Dwfl *dwfl;
+    int32_t pid;
+    const struct rk_sample *sample;
+} oracle;
+
+static struct seen {
+    int32_t pid;
+    struct rk_mapping mapping;
+    char path[512];
+} seen[MAPPINGS];
+static size_t seen_n;
+static char vdso_path[] = "/tmp/oracle-vdso-XXXXXX";
+
+static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
+                                         .find_debuginfo = dwfl_standard_find_debuginfo};
+
+static pid_t next_thread(Dwfl *dwfl, void *context, void **thread)
+{
+    (void)dwfl;
+    *thread = context;
+    return 0;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *context, void **thread)
+{
+    (void)dwfl;
+    (void)tid;
+    *thread = context;
+    return true;
+}
+
+static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *context)
+{
+    (void)dwfl;
+    (void)context;
+    const struct rk_sample *s = oracle.sample;
+    uint64_t at = address - s->regs_user[7]; /* sp is the kernel's seventh, and all before it are taken */
+    if (s->stack_used < 8 || at > s->stack_used - 8)
+        return false;
+    memcpy(ret, s->stack + at, sizeof *ret);
+    return true;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *context)
+{
+    (void)context;
+    static const int order[17] = {0,  3,  2,  1,  4,  5,  6,  7, 9,
+                                  10, 11, 12, 13, 14, 15, 16, 8}; /* of what was taken */
+    Dwarf_Word regs[17];
+    for (int i = 0; i < 17; i++)
+        regs[i] = oracle.sample->regs_user[order[i]];
+    return dwfl_thread_state_registers(thread, 0, 17, regs);
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {.next_thread = next_thread,
+                                                       .get_thread = get_thread,
+                                                       .memory_read = read_memory,
+                                                       .set_initial_registers = set_registers};
+
+static int each_frame(Dwfl_Frame *state, void *context)
+{
+    struct frames *f = context;
+    Dwarf_Addr pc;
+    bool activation;
+
+    if (f->n == FRAMES || !dwfl_frame_pc(state, &pc, &activation))
+        return DWARF_CB_ABORT;
+    f->pcs[f->n++] = pc - !activation;
+    return DWARF_CB_OK;
+}
+
+static void write_vdso(void)
+{
+    struct elf *elf;
+    int fd = mkstemp(vdso_path);
+    CHECK(fd >= 0 && elf_open_vdso(&elf) == 0);
+    CHECK(write(fd, elf->bytes, elf->size) == (ssize_t)elf->size);
+    close(fd);
+    elf_close(elf);
+}
+
+/* What libdw is told of a process: each file once, with the bias of its first executable mapping. */
+static void tell(int32_t pid)
+{
+    if (oracle.dwfl)
+        dwfl_end(oracle.dwfl);
+    oracle.dwfl = dwfl_begin(&callbacks);
+    oracle.pid = pid;
+    CHECK(oracle.dwfl);
+    int root = sys_root_open(NULL);
+    dwfl_report_begin(oracle.dwfl);
+    for (size_t i = 0; i < seen_n; i++) {
+        const char *path = strcmp(seen[i].path, "[vdso]") ? seen[i].path : vdso_path;
+        struct elf *elf = NULL;
+        uint64_t address;
+        if (seen[i].pid != pid || path[0] != '/' || elf_open_at(root, path, &elf, NULL) < 0)
+            continue;
+        uint64_t offset = path == vdso_path ? 0 : seen[i].mapping.file_offset;
+        if (elf_address(elf, offset, &address) == 0)
+            dwfl_report_elf(oracle.dwfl, path, path, -1, seen[i].mapping.start - address, true);
+        elf_close(elf);
+    }
+    sys_close(root);
+    dwfl_report_end(oracle.dwfl, NULL, NULL);
+    dwfl_attach_state(oracle.dwfl, NULL, pid, &thread_callbacks, &oracle);
+}
+
+static void note(const struct rk_record *r)
+{
+    struct rk_mapping m = {.size = sizeof m};
+    struct rk_comm c = {.size = sizeof c};
+
+    if (r->type == RK_RECORD_COMM && r->misc & RK_MISC_COMM_EXEC && rk_record_comm(r, &c) == 0) {
+        for (size_t i = 0; i < seen_n; i++)
+            if (seen[i].pid == c.pid)
+                seen[i].pid = -1;
+        oracle.pid = oracle.pid == c.pid ? -1 : oracle.pid;
+    }
+    if (rk_record_mapping(r, &m) < 0 || m.pid <= 0)
+        return;
+    CHECK(seen_n < MAPPINGS);
+    struct seen *s = &seen[seen_n++];
+    *s = (struct seen){m.pid, m, ""};
+    snprintf(s->path, sizeof s->path, "%s", m.path);
+    oracle.pid = oracle.pid == m.pid ? -1 : oracle.pid;
+}
+
+static void show(const struct frames *ours, const struct frames *theirs,
+                 const struct rk_unwind_status *status)
+{
+    printf("ours %d (end %u: %s), theirs %d (%s)\n", ours->n, status->end,
+           rk_unwind_reason_text(status->reason), theirs->n, dwfl_errmsg(-1));
+    for (int i = 0; i < ours->n || i < theirs->n; i++)
+        printf("  %3d %#18" PRIx64 " %#18" PRIx64 "\n", i, i < ours->n ? ours->pcs[i] : 0,
+               i < theirs->n ? theirs->pcs[i] : 0);
+}
+
+int main(int argc, char **argv)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_stream *stream;
+    struct rk_image *image;
+    struct rk_unwinder *unwinder;
+    const struct rk_record *r;
+    static struct frames ours, theirs;
+    uint64_t n = 0, same = 0, frames = 0, ends[4] = {0}, other_ends[4] = {0}, shorter = 0, longer = 0;
+    bool verbose = argc > 1 && !strcmp(argv[1], "-v");
+
+    if (argc != 3 + verbose)
+        return 2;
+#ifndef __x86_64__
+    SKIP("the order of registers is that of x86-64 here");
+#endif
+    write_vdso();
+    OK(rk_stream_file(argv[1 + verbose], &stream, &e));
+    OK(rk_image_open(&image, &e));
+    OK(rk_unwinder_open(NULL, &unwinder, &e));
+    while (rk_stream_next(stream, &r) == 1) {
+        struct rk_sample s = {.size = sizeof s};
+        struct rk_unwind_status status = {.size = sizeof status};
+        note(r);
+        CHECK(rk_image_feed(image, r) >= 0);
+        if (rk_stream_sample(stream, r, &s) < 0 || !s.regs_user || s.stack_used < 8)
+            continue;
+        ours.n = rk_unwind_sample(unwinder, image, &s, ours.pcs, FRAMES, &status);
+        CHECK(ours.n > 0);
+        if (oracle.pid != s.pid)
+            tell(s.pid);
+        oracle.sample = &s;
+        theirs.n = 0;
+        dwfl_getthread_frames(oracle.dwfl, s.pid, each_frame, &theirs);
+        n++;
+        frames += (uint64_t)ours.n;
+        ends[status.end]++;
+        if (ours.n == theirs.n && !memcmp(ours.pcs, theirs.pcs, (size_t)ours.n * sizeof *ours.pcs)) {
+            same++;
+            continue;
+        }
+        other_ends[status.end]++;
+        shorter += ours.n < theirs.n;
+        longer += ours.n > theirs.n;
+        if (verbose)
+            show(&ours, &theirs, &status);
+    }
+    unlink(vdso_path);
+    double share = n ? 100.0 * (double)same / (double)n : 0;
+    printf("%" PRIu64 " stacks, %" PRIu64 " frames: %.3f %% as libdw's; whole %" PRIu64
+           ", cut by the dump %" PRIu64 ", broken %" PRIu64 "; of %" PRIu64
+           " that differ, ours are longer in %" PRIu64 ", shorter in %" PRIu64 "; whole %" PRIu64
+           ", cut %" PRIu64 ", broken %" PRIu64 "\n",
+           n, frames, share, ends[0], ends[1], ends[3], n - same, longer, shorter, other_ends[0],
+           other_ends[1], other_ends[3]);
+    rk_unwinder_close(unwinder);
+    rk_image_close(image);
+    rk_stream_close(stream);
+    dwfl_end(oracle.dwfl);
+    return n == 0 || share < strtod(argv[2 + verbose], NULL);
+}
