@@ -95,9 +95,9 @@ static inline void read_together(struct rk_set *set, uint32_t slot, const struct
     const uint32_t *member = &set->members[group->first];
     uint64_t *w = set->words;
     uint32_t n = group->n, stride = group->stride;
-    int got = sys_perf_read(set_fd(set, slot, member[0]), w, group->words);
+    int got = sys_perf_read(set_fd(set, slot, member[0]), w, group->bytes / WORD);
 
-    if (__builtin_expect(got != (int)group->words * WORD || w[0] != n, 0)) {
+    if (__builtin_expect(got != (int)group->bytes || w[0] != n, 0)) {
         read_broken(set, slot, group, got < 0 ? got : got == 0 ? SET_FAULT_EMPTY : -EBADMSG, ret);
         return;
     }
@@ -148,25 +148,28 @@ static void read_any(struct rk_set *set, uint32_t slot, struct rk_value *ret)
 }
 
 /* All is there and nothing has ever failed. False: look closer. */
-static bool read_plain(struct rk_set *set, uint32_t slot, struct rk_value *ret)
+static inline bool read_plain(const struct rk_set *set, uint32_t slot, struct rk_value *ret)
 {
     const int *fd = &set->fds[(size_t)slot * set->n_events];
     const struct set_group *group = set->groups, *end = group + set->n_groups;
     uint64_t *w = set->words;
 
-    for (; group < end; fd += group->n, ret += group->n, group++) {
-        if (sys_perf_read_once(*fd, w, group->words) != (int)group->words * WORD)
+    do {
+        if (__builtin_expect(sys_perf_read_once(*fd, w, group->bytes) != group->bytes, 0))
             return false;
         uint64_t enabled = w[1], running = w[2];
         if (!group->together) {
-            *ret = (struct rk_value){w[0], enabled, running};
+            *ret++ = (struct rk_value){w[0], enabled, running};
+            fd++;
             continue;
         }
-        if (w[0] != group->n)
+        if (__builtin_expect(w[0] != group->n, 0))
             return false;
-        for (uint32_t m = 0; m < group->n; m++)
-            ret[m] = (struct rk_value){w[3 + m * group->stride], enabled, running};
-    }
+        const uint64_t *value = w + 3;
+        fd += group->n;
+        for (struct rk_value *stop = ret + group->n; ret < stop; value += group->stride)
+            *ret++ = (struct rk_value){*value, enabled, running};
+    } while (++group < end);
     return true;
 }
 
@@ -181,17 +184,23 @@ static bool read_pages(struct rk_set *set, struct rk_value *ret)
     return true;
 }
 
-static __attribute__((noinline)) void read_slot(struct rk_set *set, uint32_t slot, struct rk_value *ret)
+static inline void read_slot(struct rk_set *set, uint32_t slot, struct rk_value *ret)
 {
     if (set->plain ? !read_plain(set, slot, ret) : !read_pages(set, ret))
         read_any(set, slot, ret);
 }
 
+static __attribute__((noinline)) int read_closer(struct rk_set *set, size_t slot, struct rk_value *ret)
+{
+    read_slot(set, (uint32_t)slot, ret);
+    return 0;
+}
+
 /* A lone event or a single group, which is what is counted around short regions: these few instructions are what
- * reading adds to the system call. */
+ * reading adds to the system call (tests/cost counts them). */
 int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n)
 {
-    uint32_t events = set->n_events, words = set->only_read;
+    uint32_t events = set->n_events;
 
     if (set_forked(set))
         return -ESTALE;
@@ -199,25 +208,23 @@ int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n)
         return -EINVAL;
     if (slot >= set->n_slots)
         return -ERANGE;
+    if (__builtin_expect(set->only_read == 0, 0) ||
+        __builtin_expect(
+            sys_perf_read_once(set->fds[slot * events], set->words, set->only_read) != set->only_read, 0))
+        return read_closer(set, slot, ret);
     const uint64_t *w = set->words;
-    if (__builtin_expect(words == 0, 0) ||
-        __builtin_expect(sys_perf_read_once(set->fds[slot * events], set->words, words) != (int)words * WORD,
-                         0))
-        goto closer;
+    const uint64_t *end = w + set->only_read / sizeof *w;
     uint64_t enabled = w[1], running = w[2];
-    if (words == 3) {
+    if (w + 3 == end) {
         *ret = (struct rk_value){w[0], enabled, running};
         return 0;
     }
-    if (__builtin_expect(w[0] != events, 0))
-        goto closer;
-    const uint64_t *value = w + 3, *end = w + words;
+    if (__builtin_expect(w[0] != set->n_events, 0))
+        return read_closer(set, slot, ret);
+    w += 3;
     do
-        *ret++ = (struct rk_value){*value++, enabled, running};
-    while (value < end);
-    return 0;
-closer:
-    read_slot(set, (uint32_t)slot, ret);
+        *ret++ = (struct rk_value){*w++, enabled, running};
+    while (w < end);
     return 0;
 }
 

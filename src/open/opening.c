@@ -326,11 +326,12 @@ static void finish_groups(struct rk_set *set)
         uint64_t format = set->events[set->members[group->first]].attr.read_format;
         group->together = format & FORMAT_GROUP;
         group->stride = (uint8_t)(1 + !!(format & FORMAT_ID) + !!(format & FORMAT_LOST));
-        group->words = group->together ? 3 + group->n * group->stride : 2u + group->stride;
+        uint32_t words = group->together ? 3 + group->n * group->stride : 2u + group->stride;
+        group->bytes = words * (uint32_t)sizeof *set->words;
         set->plain = set->plain && (group->together || group->n == 1);
     }
     if (set->plain && set->n_groups == 1 && set->groups[0].stride == 1)
-        set->only_read = set->groups[0].words;
+        set->only_read = set->groups[0].bytes;
 }
 
 static int refuse_senseless(struct opening *o)

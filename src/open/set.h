@@ -48,7 +48,7 @@ struct set_group {
     bool together;     /* FORMAT_GROUP: one read of the leader gives all; else each member is read */
     bool user;         /* every member has a page */
     uint8_t stride;    /* words per value in what read(2) of the leader gives … */
-    uint32_t words;    /* … and how many in all */
+    uint32_t bytes;    /* … and how much in all */
 };
 
 struct set_ring {
@@ -78,7 +78,8 @@ struct rk_set {
     bool faulty;    /* some of `faults` is set */
     bool plain; /* no event is absent, no group is read singly or in user space, and no read has ever failed:
                      * a slot's descriptors are its events' in their order, and nothing need be looked up */
-    uint32_t only_read; /* plain, and one read(2) of so many words, each value in one, gives a slot; else 0 */
+    uint32_t
+        only_read; /* plain, and one read(2) of so many bytes, each value in a word, gives a slot; else 0 */
     struct rk_set_options options;
 
     uint32_t n_events, n_slots, n_groups, n_rings;

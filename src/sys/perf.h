@@ -24,12 +24,11 @@ int sys_perf_control_at(int fd, unsigned request, void *argument);
 /* read(2) of counters: bytes read (0: pinned and in error) or -errno; EINTR is retried. */
 int sys_perf_read(int fd, uint64_t *words, size_t n_words);
 
-/* The same in the fewest instructions, for the call around which others are counted: EINTR is handed on. */
-static inline int sys_perf_read_once(int fd, uint64_t *words, size_t n_words)
+/* The same in the fewest instructions, for the call around which others are counted: bytes read, or -1 for whatever
+ * reason; sys_perf_read() then tells. */
+static inline ssize_t sys_perf_read_once(int fd, uint64_t *words, size_t bytes)
 {
-    ssize_t n = read(fd, words, n_words * sizeof *words);
-
-    return __builtin_expect(n >= 0, 1) ? (int)n : -errno;
+    return read(fd, words, bytes);
 }
 
 /* Maps the metadata page and, behind it, a ring of `ring_bytes` (0: the page alone; else a power of two of

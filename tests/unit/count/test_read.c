@@ -5,7 +5,7 @@
 #include "../open/fake_kernel.h"
 #include "target/target.h"
 
-#define sys_perf_read_once sys_perf_read
+#define sys_perf_read_once(fd, words, bytes) (ssize_t) sys_perf_read(fd, words, (bytes) / 8)
 #include "../../../src/count/read.c" // NOLINT(bugprone-suspicious-include)
 
 #define ROOT "bare-metal"
