@@ -9,6 +9,8 @@
  *        rk_set_total(set, v, 2);
  *        rk_set_close(set);
  *
+ *    Or mark it, and count when the environment asks for it: RK_REGION("parse");    reckon/region.h
+ *
  * 2. Count or sample anything else: say what (event.h), on whom (target.h), open it (set.h), read
  *    counts, or records as they come (stream.h), or record a file (capture.h).
  *
@@ -25,7 +27,8 @@
  *     0, texts "". Not in hot calls, where it is undefined: rk_set_enable, _disable, _read, _total,
  *     rk_value_scale, rk_stream_next, _release, _sample, rk_image_find, rk_unwind_sample, rk_record_…, rk_sample_read.
  *   - One handle, one thread at a time; distinct handles are independent.
- *   - The library never prints, exits, installs signal handlers, or changes the caller's affinity.
+ *   - The library never prints, exits, installs signal handlers, or changes the caller's affinity; only regions write
+ *     a report, where the environment asks for one.
  *   - Until 1.0 the ABI may change; the soname says so.
  */
 #ifndef RECKON_RECKON_H
@@ -45,6 +48,7 @@
 #include <reckon/profile.h>
 #include <reckon/record.h>
 #include <reckon/rows.h>
+#include <reckon/region.h>
 #include <reckon/set.h>
 #include <reckon/sink.h>
 #include <reckon/stats.h>

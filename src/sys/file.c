@@ -44,6 +44,13 @@ int sys_open(const char *path, int flags, unsigned mode)
     }
 }
 
+int sys_duplicate(int fd)
+{
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+    return copy < 0 ? -errno : copy;
+}
+
 void sys_close(int fd)
 {
     int saved = errno;

@@ -21,6 +21,8 @@ int sys_open(const char *path, int flags, unsigned mode);
 /* Where a symbolic link below `root` points to, NUL-terminated: its length, -ENAMETOOLONG, or -errno. */
 int sys_link_at(int root, const char *path, char *buffer, size_t size);
 void sys_close(int fd);
+/* Another descriptor for the same, close-on-exec and above 2; or -errno. */
+int sys_duplicate(int fd);
 static inline void sys_close_cleanup(int *fd)
 {
     if (*fd >= 0)

@@ -10,4 +10,7 @@ void *sys_library(const char *name);
 /* The address of a function of it, to be cast; NULL: it has none of that name. */
 void *sys_library_function(void *library, const char *name);
 
+/* Keeps the library or program that has `address` from being unloaded. 0, or -ENOENT: not known to the loader. */
+int sys_library_pin(const void *address);
+
 #endif

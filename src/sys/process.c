@@ -44,6 +44,11 @@ int32_t sys_process_id(void)
     return getpid();
 }
 
+int32_t sys_thread_id(void)
+{
+    return gettid();
+}
+
 /* What exec does to handlers, done at once: the caller's code must not run in the child. */
 static void forget_handlers(void)
 {

@@ -12,6 +12,7 @@ uint64_t sys_clock_ns(void);
 void sys_sleep_ns(uint64_t ns);
 
 int32_t sys_process_id(void);
+int32_t sys_thread_id(void);
 
 /*
  * fork(2) such that the child runs no signal handler of the caller's: it starts with handled signals at their

@@ -7,6 +7,11 @@ grep -q '[1-9][0-9]* *page-faults' out || fail "region counts no page faults: $(
 "$examples/region" no-such-event >out 2>&1 && fail "region takes an event that there is none of"
 grep -q 'no-such-event' out || fail "region does not say what is wrong: $(cat out)"
 
+"$examples/regions" >out 2>err || fail "regions: $?"
+{ grep -q 'regions are off' out && [ ! -s err ]; } || fail "regions are not off: $(cat out err)"
+RECKON_REGIONS=task-clock:u "$examples/regions" >out 2>err || fail "regions: $? $(cat err)"
+grep -Eq '^    fill +3 ' err || fail "regions has no fill in a round: $(cat err)"
+
 "$examples/fib" >out 2>err || fail "fib: $? $(cat err)"
 grep -q '^fib(30) = 832040: [1-9][0-9]* ' out || fail "fib counts nothing: $(cat out)"
 grep -Eq '^(instructions|fib\(30\) = 832040: [0-9]+ instructions)' err out || fail "fib neither counts instructions nor says why not"
