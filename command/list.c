@@ -29,6 +29,7 @@ struct page {
     struct colours c;
     bool full; /* what can't be opened has a line each too */
     bool encodings;
+    bool searching;
     const char *fixes[8]; /* that were printed */
     size_t fixes_n;
 };
@@ -189,17 +190,39 @@ static void print_group(struct page *page, size_t first, size_t end)
     }
 }
 
-static void print_list(struct page *page)
+/* Whether it stands for a source in which the words could not be looked for. */
+static bool unsearched(const struct page *page, const struct rk_list_entry *entry)
 {
-    size_t n = rk_list_count(page->list);
+    return page->searching && entry->form && entry->able == RK_ABLE_NO &&
+           (entry->cause == RK_CAUSE_NO_FILE || entry->cause == RK_CAUSE_MISSING_LIBRARY);
+}
+
+/* Returns how many entries were printed. */
+static size_t print_list(struct page *page)
+{
+    size_t n = rk_list_count(page->list), printed = 0;
 
     for (size_t first = 0, end; first < n; first = end) {
-        const char *group = entry_at(page->list, first).group;
-        for (end = first + 1; end < n && strcmp(entry_at(page->list, end).group, group) == 0;)
+        struct rk_list_entry entry = entry_at(page->list, first);
+        for (end = first + 1; end < n && strcmp(entry_at(page->list, end).group, entry.group) == 0;)
             end++;
-        if (first)
+        if (unsearched(page, &entry))
+            continue;
+        if (printed)
             putchar('\n');
         print_group(page, first, end);
+        printed += end - first;
+    }
+    return printed;
+}
+
+static void print_unsearched(const struct page *page)
+{
+    for (size_t i = 0; i < rk_list_count(page->list); i++) {
+        struct rk_list_entry entry = entry_at(page->list, i);
+        if (unsearched(page, &entry))
+            fprintf(stderr, "reckon list: not searched: %s: %s\n  fix: %s\n", entry.about, entry.what,
+                    entry.remedy);
     }
 }
 
@@ -237,12 +260,14 @@ static int read_options(struct options *o, int argc, char **argv, struct rk_list
 
 static int nothing(const struct rk_list_options *options)
 {
+    char shown[104];
+
     fputs("reckon list: no event has", stderr);
     for (size_t i = 0; i < options->words_n; i++)
-        fprintf(stderr, "%s '%s'", i ? " and" : "", options->words[i]);
+        fprintf(stderr, "%s '%s'", i ? " and" : "", print_safe(options->words[i], shown, sizeof shown));
     fputs(options->words_n ? " in its name or description" : " been found", stderr);
     if (options->pmu)
-        fprintf(stderr, ", among those of %s", options->pmu);
+        fprintf(stderr, ", among those of %s", print_safe(options->pmu, shown, sizeof shown));
     fputs("\n", stderr);
     return STATUS_FAILED;
 }
@@ -272,16 +297,18 @@ int verb_list(int argc, char **argv)
         struct rk_sink sink = print_sink(stdout);
         if (rk_list_export(list, "json", &sink, &e) < 0)
             return print_error("list", &e);
-    } else if (rk_list_count(list) == 0) {
-        return nothing(&options);
     } else {
         struct page page = {
             .list = list,
             .c = print_colours(stdout),
             .full = options.words_n || options.flags,
             .encodings = options.flags & RK_LIST_LONG,
+            .searching = options.words_n,
         };
-        print_list(&page);
+        int rc = print_list(&page) ? 0 : nothing(&options);
+        print_unsearched(&page);
+        if (rc)
+            return rc;
     }
     if (fflush(stdout) != 0) {
         fprintf(stderr, "reckon list: writing failed: %s\n", strerror(errno));

@@ -43,7 +43,8 @@ struct rk_list_options {
     uint32_t size;  /* set by the caller */
     uint32_t flags; /* RK_LIST_… */
     /* Only entries that have each word somewhere in name, description, group or encoding; case and '_' for '-' make
-     * no difference. With words every source is searched, vendors' tables (libpfm4) included. */
+     * no difference. With words every source is searched, vendors' tables (libpfm4) included; a source that can't be
+     * read is listed whatever they are, as a form of cause RK_CAUSE_NO_FILE or RK_CAUSE_MISSING_LIBRARY. */
     const char *const *words;
     size_t words_n;
     const char *pmu; /* only what this PMU counts; a name or a pattern with * and ?; NULL: all */
@@ -75,7 +76,8 @@ struct rk_list_entry {
     const char *remedy;   /* the smallest fix, or "" */
 };
 
-/* Gathers and tries. -ENOENT: no such PMU. Nothing found is an empty list, not a failure. */
+/* Gathers and tries. -ENOENT: no such PMU. Nothing found is an empty list (but for sources that can't be read), not a
+ * failure. */
 RK_API int rk_list_open(struct rk_host *host, const struct rk_list_options *options, struct rk_list **ret,
                         struct rk_error *e);
 RK_API struct rk_list *rk_list_free(struct rk_list *list);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "host/host.h"
 
 #include <errno.h>
@@ -125,8 +126,10 @@ static int check_pmu(struct gather *g, struct rk_error *e)
         return fail(e, n, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
                     "the PMUs of this machine can't be listed: /sys/bus/event_source/devices: %s",
                     strerror(-n));
+    char shown[104];
     return fail(e, -ENOENT, RK_STAGE_HOST, RK_CAUSE_NO_PMU, "ls /sys/bus/event_source/devices",
-                "this machine has no PMU '%.100s'", g->options.pmu);
+                "this machine has no PMU '%s'",
+                text_show(shown, sizeof shown, g->options.pmu, strlen(g->options.pmu)));
 }
 
 static int gather_all(struct gather *g)

@@ -300,7 +300,7 @@ static int add_none(struct gather *g, int rc, const char *path)
     }
     entry.what = what;
     entry.remedy = remedy;
-    return gather_wanted(g, &entry) ? gather_add(g, &entry) : 0;
+    return gather_add(g, &entry); /* whatever the words: what could not be searched is said */
 }
 
 int gather_tracepoints(struct gather *g)

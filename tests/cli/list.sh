@@ -12,6 +12,18 @@ grep -qE '^  page-faults ' out || fail "words are found in any case, with _ for 
 grep -q 'type 1, config 0x5   software/config=0x5/' out || fail "--long"
 "$RECKON" list no-such-event-here >out 2>err
 [ $? = 1 ] && [ ! -s out ] && grep -q "no event has 'no-such-event-here'" err || fail "nothing found"
+"$RECKON" list "$(printf '\033[31m')" "$(printf '%0100000d' 0)" >out 2>err
+[ $? = 1 ] && [ "$(wc -c <err)" -lt 600 ] && ! grep -q "$(printf '\033')" err || fail "words are shown as plain text, and cut"
+"$RECKON" list --pmu "$(printf '\033[31m')" >out 2>err
+[ $? = 1 ] && ! grep -q "$(printf '\033')" err || fail "a PMU's name is shown as plain text"
+# A source that this user can't read is not taken for one that has no such name.
+"$RECKON" list sched_switch >out 2>err
+status=$?
+if ls /sys/kernel/tracing/events >/dev/null 2>&1; then
+    [ $status = 0 ] && [ ! -s err ] || fail "list sched_switch"
+else
+    [ $status = 1 ] && grep -q 'not searched: tracepoints' err && grep -q 'fix: ' err || fail "tracefs that can't be read"
+fi
 "$RECKON" list --pmu no-such-pmu >out 2>err
 [ $? = 1 ] && grep -q "no PMU 'no-such-pmu'" err || fail "no such PMU"
 "$RECKON" list --pmu >out 2>err

@@ -352,6 +352,9 @@ static void no_tracefs(void **state)
     gather(0, NULL, 0, NULL);
     assert_int_equal(find("SYSTEM:NAME").able, RK_ABLE_NO);
     assert_non_null(strstr(find("SYSTEM:NAME").remedy, "mount -t tracefs"));
+    gather(0, NULL, WORDS("sched_switch")); /* what could not be searched is said, whatever the word */
+    assert_int_equal(rk_list_count(list), 1);
+    assert_true(at(0).form && at(0).cause == RK_CAUSE_NO_FILE);
 }
 
 /* The right is missing for the kernel: what can be counted without it can be opened. */
