@@ -25,9 +25,11 @@ struct rk_capture;
 
 struct rk_capture_options {
     uint32_t size;
-    uint32_t reserved;
-    const char *path;           /* NULL: "perf.data" */
+    uint32_t threads; /* 0: all is done in rk_capture_step(); 1: a thread of its own empties the rings */
+    const char *path; /* NULL: "perf.data"; "-": standard output, in pipe mode */
     const char *const *command; /* the command line to store, NULL-terminated; NULL: none */
+    uint32_t compression;       /* zstd's level, 1 … 22; 0: none. -EOPNOTSUPP: zstd is not installed */
+    uint32_t queue_mb;          /* with threads: what waits between reader and writer, in MiB; 0: 64 */
 };
 
 struct rk_capture_stats {

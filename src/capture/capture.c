@@ -19,6 +19,7 @@
 #include "sys/ready.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #define FLUSH_NS UINT64_C(500000000)
 #define FLUSH_MS 500
@@ -38,6 +39,8 @@ struct rk_capture *capture_free(struct rk_capture *c)
     if (!c)
         return NULL;
     perfdata_writer_close(c->writer);
+    if (c->pipe)
+        c->place.fd = -1; /* not ours */
     place_close(&c->place);
     hits_close(&c->hits);
     rk_stream_close(c->stream);
@@ -65,13 +68,15 @@ static int copy_command(struct rk_capture *c, const char *const *words)
 }
 
 /* The header: every event that was opened, with the ids that its records carry. */
-static int write_header(struct rk_capture *c, struct rk_error *e)
+static int write_header(struct rk_capture *c, uint32_t level, struct rk_error *e)
 {
     const struct rk_set *set = c->set;
+    const struct perfdata_writer_options how = {.pipe = c->pipe, .level = (int)level};
+    _cleanup_free_ struct perf_attr *attrs = calloc(set->n_events, sizeof *attrs);
     _cleanup_free_ struct perfdata_writer_event *events = calloc(set->n_events, sizeof *events);
     _cleanup_free_ uint64_t *ids = calloc((size_t)set->n_events * set->n_slots, sizeof *ids);
     c->file_events = calloc(set->n_events, sizeof *c->file_events);
-    if (!events || !ids || !c->file_events)
+    if (!events || !ids || !attrs || !c->file_events)
         return fail_memory(e, RK_STAGE_CAPTURE);
 
     uint64_t *at = ids;
@@ -79,14 +84,25 @@ static int write_header(struct rk_capture *c, struct rk_error *e)
         if (set->events[i].absent)
             continue;
         struct perfdata_writer_event *event = &events[c->file_events_n];
-        *event = (struct perfdata_writer_event){&set->events[i].attr, at, 0, set->events[i].event.name};
+        attrs[i] = set->events[i].attr;
+        if (*set->events[i].event.probe)
+            attrs[i].config1 = 0; /* an address in this process, where the probe's text was */
+        *event = (struct perfdata_writer_event){&attrs[i], at, 0, set->events[i].event.name};
         for (uint32_t slot = 0; slot < set->n_slots; slot++)
             if (set_fd(set, slot, i) >= 0)
                 *at++ = set_id(set, slot, i);
         event->ids_n = (size_t)(at - event->ids);
         c->file_events[c->file_events_n++] = i;
     }
-    return perfdata_writer_open(c->place.fd, events, c->file_events_n, &c->writer, e);
+    return perfdata_writer_start(c->place.fd, events, c->file_events_n, &how, &c->writer, e);
+}
+
+static int open_place(struct rk_capture *c, const char *path, struct rk_error *e)
+{
+    if (!c->pipe)
+        return place_make(&c->place, path, e);
+    c->place.fd = STDOUT_FILENO;
+    return 0;
 }
 
 int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
@@ -99,6 +115,11 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     int r = options_check(&o, sizeof o, options, "rk_capture_options", RK_STAGE_CAPTURE, e);
     if (r < 0)
         return r;
+    if (o.threads > 1 || o.compression > 22 || o.queue_mb > 4096)
+        return fail_argument(e, RK_STAGE_CAPTURE,
+                             o.threads > 1        ? "threads is more than 1"
+                             : o.compression > 22 ? "compression is more than 22"
+                                                  : "queue_mb is more than 4096");
 
     _cleanup_(capture_free_cleanup) struct rk_capture *c = calloc(1, sizeof *c);
     if (!c)
@@ -109,9 +130,10 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     c->place.fd = -1;
     if (copy_command(c, o.command) < 0)
         return fail_memory(e, RK_STAGE_CAPTURE);
+    c->pipe = o.path && strcmp(o.path, "-") == 0;
     if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = hits_open(&c->hits, e)) < 0 ||
-        (r = place_make(&c->place, o.path ? o.path : "perf.data", e)) < 0 || (r = write_header(c, e)) < 0 ||
-        (r = place_take(&c->place, e)) < 0)
+        (r = open_place(c, o.path ? o.path : "perf.data", e)) < 0 ||
+        (r = write_header(c, o.compression, e)) < 0 || (!c->pipe && (r = place_take(&c->place, e)) < 0))
         return r;
     c->flushed_ns = sys_clock_ns();
     *ret = TAKE_PTR(c);

@@ -28,6 +28,7 @@ struct rk_capture {
     uint32_t *file_events; /* the set's events by their index in the file: absent ones are not there */
     size_t file_events_n;
 
+    bool pipe;       /* standard output */
     bool begun;      /* what ran before is written */
     bool ended;      /* the set is disabled, all is read */
     bool disordered; /* some record is older than the one before it */

@@ -91,7 +91,7 @@ static int write_features(struct rk_capture *c)
 
 static int close_fail(const struct rk_capture *c, int code, struct rk_error *e)
 {
-    const char *path = c->place.path;
+    const char *path = c->pipe ? "standard output" : c->place.path;
 
     if (code == -ENOMEM)
         return fail(e, code, RK_STAGE_CAPTURE, RK_CAUSE_MEMORY, NULL,

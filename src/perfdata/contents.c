@@ -264,6 +264,9 @@ int contents_feature(struct contents *contents, unsigned bit, const void *bytes,
         info->first_time = cursor_u64(&c);
         info->last_time = cursor_u64(&c);
         break;
+    case FEATURE_COMPRESSED: /* { u32 version, type, level, ratio, mmap_len; } */
+        info->compressed = true;
+        return 0;
     case FEATURE_LEDGER:
         return feature_ledger(contents, c);
     default:

@@ -2,11 +2,15 @@
  * See reader.h. Records are read through a window, in which each is whole and, its size being a multiple of
  * 8, aligned. perf itself writes a record of 12 bytes (TRACING_DATA in a pipe): what stands askew behind it
  * is copied once more.
+ *
+ * Compressed records are taken apart where they stand (unpack.h): what is inside comes out as if it stood there, with
+ * the offset of the record that holds it.
  */
 #include "perfdata/reader.h"
 
 #include "perfdata/contents.h"
 #include "perfdata/section.h"
+#include "perfdata/unpack.h"
 #include "perfdata/window.h"
 
 #include "base/cursor.h"
@@ -34,6 +38,9 @@ struct perfdata_reader {
     uint64_t skip;  /* payload to pass over before the next record */
     struct window window;
     struct contents contents;
+    struct unpack *unpack; /* NULL until a compressed record comes */
+    bool packed;           /* records come from there, till it wants more */
+    uint64_t packed_at;    /* the offset of what it was fed */
     struct rk_error why;
     _Alignas(8) unsigned char askew[64 << 10];
 };
@@ -68,7 +75,7 @@ static int reader_fail(struct perfdata_reader *r, int code)
 static int reader_end(struct perfdata_reader *r, bool cut)
 {
     r->ended = true;
-    r->cut |= cut;
+    r->cut |= cut || (r->unpack && unpack_rest(r->unpack));
     return 0;
 }
 
@@ -87,11 +94,46 @@ static int reader_io(struct perfdata_reader *r, int64_t code)
     return reader_fail(r, (int)code);
 }
 
-static int reader_compressed(struct perfdata_reader *r)
+/* COMPRESSED: its body is the payload; COMPRESSED2: u64 data_size; char data[], padded   6.16 */
+static int reader_unpack(struct perfdata_reader *r, const struct perf_header *record)
 {
-    fail(&r->why, -EOPNOTSUPP, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED, "record without -z",
-         "%s: compressed records (perf record -z)", r->name);
-    return reader_fail(r, -EOPNOTSUPP);
+    struct cursor c = cursor_of(record + 1, record->size - sizeof *record);
+    uint64_t n = record->type == PERFDATA_COMPRESSED2 ? cursor_u64(&c) : cursor_left(&c);
+    const unsigned char *payload = cursor_bytes(&c, n);
+
+    if (c.bad)
+        return reader_unsound(r, "a compressed record shorter than it says");
+    if (!r->unpack) {
+        int k = unpack_open(&r->unpack);
+        if (k == -ENOENT) {
+            fail(&r->why, -EOPNOTSUPP, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED,
+                 "install libzstd.so.1 (Debian: libzstd1), or record without -z",
+                 "%s: compressed records (-z), and zstd is not installed here", r->name);
+            return reader_fail(r, -EOPNOTSUPP);
+        }
+        if (k < 0)
+            return reader_io(r, k);
+    }
+    unpack_feed(r->unpack, payload, (size_t)n);
+    r->packed = true;
+    r->packed_at = r->window.at - record->size;
+    return 1;
+}
+
+/* The next record from inside a compressed one: 1, 0: there is no more, or -errno. */
+static int packed_read(struct perfdata_reader *r, const struct perf_header **ret)
+{
+    int k = unpack_next(r->unpack, ret);
+
+    if (k < 0) {
+        if (r->lenient)
+            return reader_end(r, true);
+        fail(&r->why, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, NULL,
+             "%s: damaged inside the compressed record at offset %" PRIu64, r->name, r->packed_at);
+        return reader_fail(r, -EBADMSG);
+    }
+    r->packed = k == 1;
+    return k;
 }
 
 /* The next whole record, in place: 1, 0 or -errno. */
@@ -179,7 +221,9 @@ static int record_take(struct perfdata_reader *r, const struct perf_header *reco
         return c.bad ? reader_unsound(r, "an AUXTRACE record without its length") : 0;
     case PERFDATA_COMPRESSED:
     case PERFDATA_COMPRESSED2:
-        return reader_compressed(r);
+        if (r->packed) /* one inside another */
+            return reader_unsound(r, "a compressed record inside a compressed one");
+        return reader_unpack(r, record);
     default:
         return 0;
     }
@@ -193,10 +237,13 @@ int perfdata_reader_next(struct perfdata_reader *r, const struct perf_header **r
     const struct perf_header *record;
 
     while (!r->error && !r->ended) {
-        int k = record_read(r, &record);
+        bool inside = r->packed;
+        int k = inside ? packed_read(r, &record) : record_read(r, &record);
+        if (inside && k == 0 && !r->ended)
+            continue;
         if (k <= 0)
             return k;
-        uint64_t offset = r->window.at - record->size;
+        uint64_t offset = inside ? r->packed_at : r->window.at - record->size;
         k = record_take(r, record);
         if (k < 0)
             return k;
@@ -225,7 +272,8 @@ static int open_pipe(struct perfdata_reader *r, struct rk_error *e)
         if (!record) /* the end */
             break;
         uint16_t size = record->size;
-        k = record_take(r, record);
+        bool compressed = record->type == PERFDATA_COMPRESSED || record->type == PERFDATA_COMPRESSED2;
+        k = compressed ? 0 : record_take(r, record);
         if (k < 0)
             return error_give(e, &r->why);
         if (k == 0) { /* once more, for next() */
@@ -365,6 +413,7 @@ struct perfdata_reader *perfdata_reader_close(struct perfdata_reader *r)
         if (r->own_fd)
             sys_close(r->window.fd);
         contents_free(&r->contents);
+        unpack_close(r->unpack);
         free(r->window.bytes);
         free(r);
     }
@@ -413,7 +462,7 @@ uint64_t perfdata_reader_bytes(const struct perfdata_reader *r, uint64_t *ret_do
 
 int perfdata_reader_fd(const struct perfdata_reader *r)
 {
-    return r->window.seekable ? r->window.fd : -1;
+    return r->window.seekable && !r->unpack && !r->contents.info.compressed ? r->window.fd : -1;
 }
 
 int perfdata_reader_explain(const struct perfdata_reader *r, struct rk_error *ret)

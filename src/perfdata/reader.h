@@ -57,7 +57,8 @@ struct perfdata_info {
     uint32_t cpus_online, cpus_available; /* 0: unknown */
     uint64_t first_time, last_time;       /* of samples; both 0: unknown */
     bool pipe;
-    bool finished; /* the sections behind the data are there */
+    bool compressed; /* it says so */
+    bool finished;   /* the sections behind the data are there */
 };
 void perfdata_reader_info(const struct perfdata_reader *reader, struct perfdata_info *ret);
 
@@ -73,8 +74,10 @@ size_t perfdata_reader_build_ids(const struct perfdata_reader *reader, const str
 /*
  * Hot. 1 and the next record, 8-byte aligned, with its offset in the file (in a pipe: in the stream); valid
  * until the next call. 0: the end, or the last whole record of a file that was cut. -EBADMSG: a size that
- * makes no sense; -EOPNOTSUPP: compressed records; -errno of read(2). After an error the same comes again;
- * explain() tells why.
+ * makes no sense; -EOPNOTSUPP: compressed records, and no zstd here; -errno of read(2). After an error the same comes
+ * again; explain() tells why.
+ *
+ * What compressed records hold comes out by itself, with the offset of the one that holds it.
  *
  * Records about events and features (HEADER_ATTR, HEADER_EVENT_TYPE, TRACING_DATA, HEADER_BUILD_ID,
  * EVENT_UPDATE, HEADER_FEATURE) are taken in and not returned; all others are, the tool's own
@@ -90,7 +93,8 @@ bool perfdata_reader_cut(const struct perfdata_reader *reader);
 /* The data's bytes, and those read so far, for progress. 0: not known (a pipe). */
 uint64_t perfdata_reader_bytes(const struct perfdata_reader *reader, uint64_t *ret_done);
 
-/* The descriptor of a file that can be read at any offset (pread(2)), or -1: a pipe. It stays the reader's. */
+/* The descriptor of a file whose records can be read at their offsets (pread(2)), or -1: a pipe, or compressed. It
+ * stays the reader's. */
 int perfdata_reader_fd(const struct perfdata_reader *reader);
 
 /* Cold: what the last -errno of next() was about. -ENOENT: nothing failed. */

@@ -9,6 +9,9 @@
  */
 #include "perfdata/writer.h"
 
+#include "perfdata/zstd.h"
+#include "record/layout.h"
+
 #include "base/error.h"
 #include "base/vector.h"
 #include "sys/file.h"
@@ -36,6 +39,12 @@ struct perfdata_writer {
     size_t buffered;
     unsigned char *buffer;
     VECTOR(struct feature) features; /* by bit, ascending */
+
+    bool pipe;
+    int level;
+    struct zstd *zstd;     /* NULL: records are written as they are */
+    unsigned char *packed; /* one COMPRESSED record */
+    uint64_t packed_in, packed_out;
 };
 
 /* ---- bytes of features ---- */
@@ -262,8 +271,80 @@ static int write_failed(int code, struct rk_error *e)
                 strerror(-code));
 }
 
-int perfdata_writer_open(int fd, const struct perfdata_writer_event *events, size_t n,
-                         struct perfdata_writer **ret, struct rk_error *e)
+/* A record with two parts as its body, padded. */
+static int put_record(bytes_t *to, uint32_t type, const void *a, size_t a_n, const void *b, size_t b_n)
+{
+    size_t n = (sizeof(struct perf_header) + a_n + b_n + 7) & ~(size_t)7;
+    struct perf_header header = {type, 0, (uint16_t)n};
+    int r = n > RECORD_BYTES_MAX ? -EMSGSIZE : put(to, &header, sizeof header);
+
+    if (r == 0)
+        r = put(to, a, a_n);
+    if (r == 0)
+        r = put(to, b, b_n);
+    return r == 0 ? put(to, NULL, n - sizeof header - a_n - b_n) : r;
+}
+
+static int put_compressed(struct perfdata_writer *w, bytes_t *to)
+{
+    uint32_t ratio = w->packed_out ? (uint32_t)(w->packed_in / w->packed_out) : 1;
+    uint32_t words[] = {1, 1, (uint32_t)w->level, ratio, (uint32_t)BUFFER_BYTES}; /* version, zstd … */
+
+    return put(to, words, sizeof words);
+}
+
+/* What a pipe begins with: events, their names, and how records are packed. */
+static int put_pipe_front(struct perfdata_writer *w, const struct perfdata_writer_event *events, size_t n,
+                          uint32_t bytes, bytes_t *front)
+{
+    uint64_t head[2] = {PERFDATA_MAGIC, PERFDATA_PIPE_HEADER};
+    int r = put(front, head, sizeof head);
+
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        struct perf_attr attr = *events[i].attr;
+        size_t most = (RECORD_BYTES_MAX - sizeof(struct perf_header) - bytes) / 8;
+
+        attr.size = bytes;
+        r = events[i].ids_n > most
+                ? -EMSGSIZE
+                : put_record(front, PERFDATA_ATTR, &attr, bytes, events[i].ids, events[i].ids_n * 8);
+    }
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        uint64_t update[2] = {2, events[i].ids_n ? events[i].ids[0] : 0}; /* a name */
+
+        if (events[i].ids_n)
+            r = put_record(front, PERFDATA_EVENT_UPDATE, update, sizeof update, events[i].name,
+                           strlen(events[i].name) + 1);
+    }
+    if (r == 0 && w->zstd) {
+        bytes_t feature = {0};
+        uint64_t bit = FEATURE_COMPRESSED;
+
+        r = put_compressed(w, &feature);
+        if (r == 0)
+            r = put_record(front, PERFDATA_FEATURE, &bit, sizeof bit, feature.items, feature.n);
+        vector_free(&feature);
+    }
+    return r;
+}
+
+static int start_packing(struct perfdata_writer *w, int level, struct rk_error *e)
+{
+    w->level = level;
+    int r = zstd_open(level, &w->zstd);
+    if (r == 0)
+        w->packed = malloc(RECORD_BYTES_MAX);
+    if (r == -ENOMEM || (r == 0 && !w->packed))
+        return fail_memory(e, RK_STAGE_CAPTURE);
+    return r == 0 ? 0
+                  : fail(e, -EOPNOTSUPP, RK_STAGE_CAPTURE, RK_CAUSE_UNSUPPORTED,
+                         "install libzstd.so.1 (Debian: libzstd1), or record without -z",
+                         "zstd, which -z needs, is not installed here");
+}
+
+int perfdata_writer_start(int fd, const struct perfdata_writer_event *events, size_t n,
+                          const struct perfdata_writer_options *options, struct perfdata_writer **ret,
+                          struct rk_error *e)
 {
     if (n == 0 || n > UINT16_MAX)
         return fail_argument(e, RK_STAGE_CAPTURE, "a recording of %zu events", n);
@@ -272,14 +353,22 @@ int perfdata_writer_open(int fd, const struct perfdata_writer_event *events, siz
         return fail_memory(e, RK_STAGE_CAPTURE);
     uint32_t bytes = attr_bytes(events, n);
     bytes_t front = {0};
+    int r;
 
     w->fd = fd;
+    w->pipe = options->pipe;
+    if (options->level > 0 && (r = start_packing(w, options->level, e)) < 0) {
+        perfdata_writer_close(w);
+        return r;
+    }
     w->buffer = malloc(BUFFER_BYTES);
-    int r = w->buffer ? put_front(w, events, n, bytes, &front) : -ENOMEM;
-    if (r == 0)
+    r = !w->buffer ? -ENOMEM
+        : w->pipe  ? put_pipe_front(w, events, n, bytes, &front)
+                   : put_front(w, events, n, bytes, &front);
+    if (r == 0 && !w->pipe)
         r = put_event_desc(w, events, n, bytes);
     if (r == 0)
-        r = sys_write_at(fd, front.items, front.n, 0);
+        r = w->pipe ? sys_write(fd, front.items, front.n) : sys_write_at(fd, front.items, front.n, 0);
     w->written = front.n;
     vector_free(&front);
     if (r < 0) {
@@ -290,12 +379,20 @@ int perfdata_writer_open(int fd, const struct perfdata_writer_event *events, siz
     return 0;
 }
 
+int perfdata_writer_open(int fd, const struct perfdata_writer_event *events, size_t n,
+                         struct perfdata_writer **ret, struct rk_error *e)
+{
+    return perfdata_writer_start(fd, events, n, &(struct perfdata_writer_options){0}, ret, e);
+}
+
 struct perfdata_writer *perfdata_writer_close(struct perfdata_writer *w)
 {
     if (w) {
         for (size_t i = 0; i < w->features.n; i++)
             vector_free(&w->features.items[i].bytes);
         vector_free(&w->features);
+        zstd_close(w->zstd);
+        free(w->packed);
         free(w->buffer);
         free(w);
     }
@@ -306,7 +403,7 @@ struct perfdata_writer *perfdata_writer_close(struct perfdata_writer *w)
 
 static int write_bytes(struct perfdata_writer *w, const void *bytes, size_t n)
 {
-    int r = sys_write_at(w->fd, bytes, n, w->written);
+    int r = w->pipe ? sys_write(w->fd, bytes, n) : sys_write_at(w->fd, bytes, n, w->written);
 
     if (r < 0)
         return w->error = r;
@@ -314,12 +411,47 @@ static int write_bytes(struct perfdata_writer *w, const void *bytes, size_t n)
     return 0;
 }
 
+/* Whole records, packed into as many COMPRESSED ones as they need. No more than a buffer is packed at once: readers make
+ * room for that much. */
+static int write_packed(struct perfdata_writer *w, const unsigned char *bytes, size_t n)
+{
+    const size_t room = RECORD_BYTES_MAX - sizeof(struct perf_header);
+
+    for (size_t done = 0; done < n;) {
+        size_t part = n - done < BUFFER_BYTES ? n - done : BUFFER_BYTES, at = 0;
+        int more = 1;
+
+        while (more) {
+            int packed = zstd_pack(w->zstd, bytes + done, part, &at, w->packed + sizeof(struct perf_header),
+                                   room, &more);
+            if (packed < 0)
+                return w->error = packed;
+            if (packed == 0)
+                continue;
+            struct perf_header header = {PERFDATA_COMPRESSED, 0, (uint16_t)(sizeof header + (size_t)packed)};
+            memcpy(w->packed, &header, sizeof header);
+            int r = write_bytes(w, w->packed, header.size);
+            if (r < 0)
+                return r;
+            w->packed_out += header.size;
+        }
+        w->packed_in += part;
+        done += part;
+    }
+    return 0;
+}
+
+static int write_records(struct perfdata_writer *w, const void *records, size_t n)
+{
+    return w->zstd ? write_packed(w, records, n) : write_bytes(w, records, n);
+}
+
 static int write_buffer(struct perfdata_writer *w)
 {
     size_t n = w->buffered;
 
     w->buffered = 0;
-    return n ? write_bytes(w, w->buffer, n) : 0;
+    return n ? write_records(w, w->buffer, n) : 0;
 }
 
 int perfdata_writer_append(struct perfdata_writer *w, const void *records, size_t n)
@@ -331,7 +463,7 @@ int perfdata_writer_append(struct perfdata_writer *w, const void *records, size_
         if (r < 0)
             return r;
         if (n >= BUFFER_BYTES / 4)
-            return write_bytes(w, records, n);
+            return write_records(w, records, n);
     }
     memcpy(w->buffer + w->buffered, records, n);
     w->buffered += n;
@@ -350,6 +482,8 @@ int perfdata_writer_flush(struct perfdata_writer *w)
     if (w->error)
         return w->error;
     int r = write_buffer(w);
+    if (w->pipe)
+        return r;
     uint64_t size = w->written - w->header.data.offset;
     if (r < 0 || size == w->header.data.size)
         return r;
@@ -390,15 +524,64 @@ static int write_features(struct perfdata_writer *w)
     return r;
 }
 
+/* In a pipe features are records; build-ids are records already. What is too long for one is left out. */
+static int write_pipe_features(struct perfdata_writer *w)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < w->features.n; i++) {
+        const struct feature *feature = &w->features.items[i];
+        bytes_t record = {0};
+        uint64_t bit = feature->bit;
+
+        if (bit == FEATURE_LEDGER || bit == FEATURE_COMPRESSED)
+            continue;
+        if (bit == FEATURE_BUILD_ID) {
+            r = write_bytes(w, feature->bytes.items, feature->bytes.n);
+            continue;
+        }
+        r = put_record(&record, PERFDATA_FEATURE, &bit, sizeof bit, feature->bytes.items, feature->bytes.n);
+        if (r == 0)
+            r = write_bytes(w, record.items, record.n);
+        else if (r == -EMSGSIZE)
+            r = 0;
+        vector_free(&record);
+    }
+    return r;
+}
+
+static int compressed_feature(struct perfdata_writer *w)
+{
+    bytes_t fresh = {0};
+
+    return feature_set(w, FEATURE_COMPRESSED, &fresh, put_compressed(w, &fresh));
+}
+
+static int finish_pipe(struct perfdata_writer *w, struct rk_error *e)
+{
+    int r = w->error ? w->error : write_buffer(w);
+
+    if (r == 0)
+        r = write_pipe_features(w);
+    if (r < 0)
+        return write_failed(w->error = r, e);
+    return 0;
+}
+
 int perfdata_writer_finish(struct perfdata_writer *w, struct rk_error *e)
 {
     int r = w->error;
+
+    if (w->pipe)
+        return finish_pipe(w, e);
 
     /* A file whose data has no bytes is taken for one that was never finished. */
     if (r == 0 && perfdata_writer_bytes(w) == w->header.data.offset)
         r = perfdata_writer_round(w);
     if (r == 0)
         r = perfdata_writer_flush(w);
+    if (r == 0 && w->zstd)
+        r = compressed_feature(w);
     if (r == 0)
         r = write_features(w);
     if (r == 0)

@@ -11,6 +11,12 @@
  *     perfdata_writer_finish(w, &e);
  *     perfdata_writer_close(w);
  *
+ * Pipe mode (-o -) writes the same records in a row, with what the header would say as records before them and the
+ * features behind; nothing is rewritten. The ledger is left out there: perf would warn of it.
+ *
+ * With a level, records are packed by zstd as perf record -z does: each buffer becomes COMPRESSED records, flushed, so
+ * that what is in the file is whole. perf reads such a file only when it was finished; reckon always.
+ *
  * The descriptor stays the caller's: a new, empty, seekable file. Nothing is synced to disk. After a failed
  * write (-ENOSPC …) the same error comes back from each later call, and the file is readable up to the last
  * flush.
@@ -22,6 +28,8 @@
 
 #include <reckon/error.h>
 
+#include <stdbool.h>
+
 struct perfdata_writer;
 
 /* Copied, ids and name too. Attrs are written with as many bytes as the longest needs, at least 128 (perf
@@ -32,6 +40,15 @@ struct perfdata_writer_event {
     size_t ids_n;
     const char *name;
 };
+struct perfdata_writer_options {
+    bool pipe;
+    int level; /* of zstd, 1 … 22; 0: not packed */
+};
+/* -EOPNOTSUPP: a level, and zstd is not here. */
+int perfdata_writer_start(int fd, const struct perfdata_writer_event *events, size_t n,
+                          const struct perfdata_writer_options *options, struct perfdata_writer **ret,
+                          struct rk_error *e);
+/* … without options. */
 int perfdata_writer_open(int fd, const struct perfdata_writer_event *events, size_t n,
                          struct perfdata_writer **ret, struct rk_error *e);
 

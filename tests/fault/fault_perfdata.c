@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int write_file(int fd)
+static int write_file(int fd, const struct perfdata_writer_options *how)
 {
     struct perf_attr attrs[2] = {{.type = PERF_SOFTWARE}, {.type = PERF_RAW, .config = 0x1a8}};
     uint64_t ids[3] = {1, 2, 3}, record[512] = {0};
@@ -19,7 +19,7 @@ static int write_file(int fd)
     int rc = 0;
 
     memcpy(record, &(struct perf_header){9, 2, sizeof record}, 8);
-    NEW(w, perfdata_writer_open(fd, events, 2, &w, e));
+    NEW(w, perfdata_writer_start(fd, events, 2, how, &w, e));
     for (int i = 0; i < 100; i++) {
         HOT(perfdata_writer_append(w, record, sizeof record));
         if (i % 40 == 0)
@@ -38,7 +38,7 @@ end:
     return rc;
 }
 
-static int scenario(uint64_t *digest)
+static int one(uint64_t *digest, const struct perfdata_writer_options *how)
 {
     struct perfdata_reader *r = NULL;
     const struct perf_header *record;
@@ -48,7 +48,7 @@ static int scenario(uint64_t *digest)
 
     if (fd < 0)
         return -1;
-    HOT(write_file(fd));
+    HOT(write_file(fd, how));
     NEW(r, perfdata_reader_open("perf.data", &r, e));
     while ((rc = perfdata_reader_next(r, &record, &offset)) == 1) {
         *digest = fault_fold(*digest, record, record->size);
@@ -71,6 +71,14 @@ end:
     perfdata_reader_close(r);
     close(fd);
     return rc;
+}
+
+/* As a file; as a pipe, packed. */
+static int scenario(uint64_t *digest)
+{
+    int rc = one(digest, &(struct perfdata_writer_options){0});
+
+    return rc < 0 ? rc : one(digest, &(struct perfdata_writer_options){.pipe = true, .level = 1});
 }
 
 int main(int argc, char **argv)

@@ -309,6 +309,70 @@ static void wrong_arguments(void **state)
     close(fd);
 }
 
+/* Pipe mode: the same records, names and features; the reader wants nothing that a pipe can't give. */
+static void pipes(void **state)
+{
+    (void)state;
+    static const uint64_t ids[] = {11, 12, 13};
+    static const struct perf_attr attr = {.type = 8, .sample_type = 0x10007, .flags = ATTR_SAMPLE_ID_ALL};
+    const struct perfdata_writer_event events[] = {{&attr, ids, 2, "probe:a"},
+                                                   {&attr, ids + 2, 1, "probe:b"}};
+    static const char *const words[] = {"reckon", "record"};
+
+    for (int level = 0; level < 2; level++) {
+        int fd = memfd_create("pipe", MFD_CLOEXEC);
+        struct perfdata_writer *w;
+        int r = perfdata_writer_start(
+            fd, events, 2, &(struct perfdata_writer_options){.pipe = true, .level = level}, &w, NULL);
+        if (r == -EOPNOTSUPP)
+            skip();
+        assert_int_equal(r, 0);
+        for (uint64_t i = 0; i < 50000; i++) {
+            uint64_t record[3] = {0, i, i};
+            memcpy(record, &(struct perf_header){9, 2, sizeof record}, 8);
+            assert_int_equal(perfdata_writer_append(w, record, sizeof record), 0);
+            if (i % 10000 == 0) {
+                assert_int_equal(perfdata_writer_round(w), 0);
+                assert_int_equal(perfdata_writer_flush(w), 0);
+            }
+        }
+        assert_int_equal(perfdata_writer_text(w, FEATURE_HOSTNAME, "box"), 0);
+        assert_int_equal(perfdata_writer_list(w, FEATURE_CMDLINE, words, 2), 0);
+        assert_int_equal(perfdata_writer_build_id(w, -1, 2, "0123456789abcdefghij", 20, "/bin/true"), 0);
+        assert_int_equal(perfdata_writer_ledger(w, "clean", "1"), 0);
+        assert_int_equal(perfdata_writer_finish(w, NULL), 0);
+        assert_int_equal(lseek(fd, 0, SEEK_CUR), perfdata_writer_bytes(w)); /* written in a row */
+        perfdata_writer_close(w);
+
+        struct perfdata_reader *reader;
+        const struct perf_header *record;
+        struct perfdata_info info;
+        const struct perfdata_build_id *build_ids;
+        uint64_t offset, n = 0;
+        assert_int_equal(perfdata_reader_open_fd(fd, "pipe", &reader, NULL), 0);
+        assert_int_equal(perfdata_reader_events(reader), 2);
+        assert_string_equal(perfdata_reader_event(reader, 0)->name, "probe:a");
+        assert_string_equal(perfdata_reader_event(reader, 1)->name, "probe:b");
+        assert_int_equal(perfdata_reader_find(reader, 13), 1);
+        while ((r = perfdata_reader_next(reader, &record, &offset)) == 1)
+            if (record->type == 9) {
+                uint64_t number;
+                memcpy(&number, record + 1, 8);
+                assert_int_equal(number, n++);
+            }
+        assert_int_equal(r, 0);
+        assert_int_equal(n, 50000);
+        assert_false(perfdata_reader_cut(reader));
+        perfdata_reader_info(reader, &info);
+        assert_string_equal(info.host, "box");
+        assert_string_equal(info.command, "reckon record");
+        assert_int_equal(info.compressed, level);
+        assert_int_equal(perfdata_reader_build_ids(reader, &build_ids), 1);
+        perfdata_reader_close(reader);
+        close(fd);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +383,7 @@ int main(void)
         cmocka_unit_test(attrs_no_longer_than_need_be),
         cmocka_unit_test(no_space),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
