@@ -6,7 +6,7 @@
  *     printf("%s+%#jx\n", symbols[0].name, (uintmax_t)symbols[0].distance);
  *
  * Names come from the module's .symtab, else from its debug file (/usr/lib/debug/.build-id), else from its
- * .dynsym; for the kernel from /proc/kallsyms, which is read only when a kernel address is asked for;
+ * mini-debuginfo and its .dynsym; stubs that call other modules are `name@plt`; for the kernel from /proc/kallsyms, which is read only when a kernel address is asked for;
  * for code made at run time from /tmp/perf-PID.map, which its maker writes (node --perf-basic-prof, java with
  * perf-map-agent, python -X perf). They are
  * given as people wrote them: without a version (@GLIBC_2.2.5), C++ and Rust demangled if reckon was built with

@@ -54,14 +54,26 @@ bool demangle_available(void)
 
 const char *demangle(const char *name, struct arena *arena)
 {
+    char head[DEMANGLED_MAX];
+    size_t n = strlen(name);
     struct text text;
+    bool stub = n > 4 && memcmp(name + n - 4, "@plt", 4) == 0;
 
-    text.name = name;
-    text.name_bytes = strlen(name);
+    if (!looks_mangled(name) || n >= sizeof head)
+        return name;
+    memcpy(head, name, n + 1);
+    if (stub)
+        head[n - 4] = '\0';
+    text.name = head;
+    text.name_bytes = n;
     text.n = 0;
     text.full = false;
-    if (!looks_mangled(name) || text.name_bytes >= DEMANGLED_MAX || !spell_out(&text) || text.n == 0)
+    if (!spell_out(&text) || text.n == 0)
         return name;
+    if (stub && text.n + 4 <= sizeof text.bytes) {
+        memcpy(text.bytes + text.n, "@plt", 4);
+        text.n += 4;
+    }
     return arena_text(arena, text.bytes, text.n);
 }
 

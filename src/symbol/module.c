@@ -1,6 +1,7 @@
 #include "symbol/module.h"
 
 #include "elf/section.h"
+#include "symbol/plt.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,33 +51,66 @@ static int copy_loads(const struct elf *elf, struct module *module)
     return 0;
 }
 
-/* The functions of its debug file, if that is there and is what it says. */
-static int load_debug(int root, const struct build_id *id, struct functions *ret)
+/* Loads one more table. 0, -ENOENT, -errno. */
+static int add_table(struct module *module, struct elf *elf, uint32_t section_type)
+{
+    int rc = functions_load(elf, section_type, &module->tables[module->table_n]);
+
+    if (rc == 0)
+        module->table_n++;
+    return rc;
+}
+
+/* Whether that is about this process, not about the file: there is no use in going on. */
+static bool is_own_trouble(int rc)
+{
+    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
+}
+
+static int load_debug(int root, const struct build_id *id, struct module *module)
 {
     _cleanup_elf_ struct elf *elf = NULL;
     int rc = elf_open_debug(root, id, &elf);
 
-    return rc < 0 ? rc : functions_load(elf, ELF_SECTION_SYMTAB, ret);
+    return rc < 0 ? rc : add_table(module, elf, ELF_SECTION_SYMTAB);
+}
+
+static int load_mini(struct elf *elf, struct module *module)
+{
+    _cleanup_elf_ struct elf *mini = NULL;
+    int rc = elf_open_debugdata(elf, &mini);
+
+    return rc < 0 ? rc : add_table(module, mini, ELF_SECTION_SYMTAB);
 }
 
 static int load_functions(int root, struct elf *elf, const struct build_id *id, struct module *module)
 {
-    int rc = functions_load(elf, ELF_SECTION_SYMTAB, &module->functions);
+    int rc = add_table(module, elf, ELF_SECTION_SYMTAB);
 
     module->elsewhere = RK_MISS_NO_SYMBOL;
     if (rc != -ENOENT)
         return rc;
-    rc = load_debug(root, id, &module->functions);
-    if (rc == 0 || rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
+    rc = load_debug(root, id, module);
+    if (rc == 0 || is_own_trouble(rc))
         return rc;
-    /* Only what it exports has a name: of the rest it must be said that the module is stripped. */
-    module->elsewhere = RK_MISS_STRIPPED;
-    rc = functions_load(elf, ELF_SECTION_DYNSYM, &module->functions);
-    if (rc == -ENOENT) {
-        module->miss = RK_MISS_STRIPPED;
-        return 0;
-    }
-    return rc;
+    rc = load_mini(elf, module);
+    if (is_own_trouble(rc))
+        return rc;
+    if (rc < 0) /* only what it exports has a name: of the rest it must be said that the module is stripped */
+        module->elsewhere = RK_MISS_STRIPPED;
+    rc = add_table(module, elf, ELF_SECTION_DYNSYM);
+    return rc == -ENOENT ? 0 : rc;
+}
+
+static int load_stubs(struct elf *elf, struct module *module)
+{
+    static const struct functions none;
+    const struct functions *named = module->table_n ? &module->tables[0] : &none;
+    int rc = plt_load(elf, named, &module->tables[module->table_n]);
+
+    if (rc == 0)
+        module->table_n++;
+    return is_own_trouble(rc) ? rc : 0; /* what is wrong with them does not spoil the rest */
 }
 
 /* Whether the file is the one that ran, as far as that can be known: module->miss. 0 or -errno. */
@@ -109,6 +143,10 @@ int module_load(int root, const struct rk_module *wanted, struct module *ret)
         rc = copy_loads(elf, &module);
     if (rc == 0 && module.miss == RK_MISS_NONE)
         rc = load_functions(root, elf, &own, &module);
+    if (rc == 0 && module.miss == RK_MISS_NONE)
+        rc = load_stubs(elf, &module);
+    if (rc == 0 && module.miss == RK_MISS_NONE && module.table_n == 0)
+        module.miss = RK_MISS_STRIPPED;
     if (rc < 0) {
         module_free(&module);
         rc = miss_of(rc, &module.miss);
@@ -120,7 +158,8 @@ int module_load(int root, const struct rk_module *wanted, struct module *ret)
 
 void module_free(struct module *module)
 {
-    functions_free(&module->functions);
+    for (uint32_t i = 0; i < module->table_n; i++)
+        functions_free(&module->tables[i]);
     free(module->loads);
     *module = (struct module){0};
 }

@@ -1,5 +1,6 @@
 /*
- * A module's names, loaded: from its own .symtab, else from the debug file of its build-id, else from its .dynsym.
+ * A module's names, loaded: from its own .symtab, else from the debug file of its build-id, else from its mini-debuginfo
+ * (.gnu_debugdata) and its .dynsym, of which neither has what the other has; and its stubs' (.plt).
  *
  *     offset in the file ─ segments → address ─ index → name
  */
@@ -22,7 +23,8 @@ struct module {
     uint32_t elsewhere; /* why an address has no name though there are names */
     uint32_t load_n;
     struct load *loads; /* executable ones first */
-    struct functions functions;
+    uint32_t table_n;
+    struct functions tables[3]; /* asked in turn: the full or the mini one, what is exported, stubs */
 };
 
 /* Loads what `wanted` names, paths below the root's descriptor. 0, also where there is nothing to be had (miss says

@@ -238,8 +238,7 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
         miss_all(module->miss, n, ret);
         return 0;
     }
-    struct index index = module->functions.index; /* a copy: the answers can't alias it */
-    const char *names = module->functions.names;
+    struct functions first = module->tables[0]; /* a copy: the answers can't alias it */
     struct load last = module->load_n ? module->loads[0] : (struct load){0};
     for (size_t i = 0; i < n; i++) {
         if (offsets[i] - last.offset >= last.bytes)
@@ -249,8 +248,13 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
                     break;
                 }
         uint64_t inside = offsets[i] - last.offset, address = last.address + inside;
-        rc = answer(symbolizer, &index, inside < last.bytes ? index_find(&index, address) : NULL, names,
-                    address, module->elsewhere, &ret[i]);
+        const struct functions *table = &first;
+        const struct index_entry *entry = inside < last.bytes ? index_find(&first.index, address) : NULL;
+        for (uint32_t j = 1; !entry && inside < last.bytes && j < module->table_n; j++) {
+            table = &module->tables[j];
+            entry = index_find(&table->index, address);
+        }
+        rc = answer(symbolizer, &table->index, entry, table->names, address, module->elsewhere, &ret[i]);
         if (rc < 0)
             return rc;
     }

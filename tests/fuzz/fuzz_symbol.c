@@ -10,6 +10,7 @@
 #include "symbol/functions.h"
 #include "symbol/kallsyms.h"
 #include "symbol/perfmap.h"
+#include "symbol/plt.h"
 
 #include <string.h>
 
@@ -44,6 +45,11 @@ static void use_elf(const uint8_t *data, size_t size)
             continue;
         use_index(&functions.index, functions.names);
         functions_free(&functions);
+    }
+    struct functions none = {0}, stubs;
+    if (plt_load(elf, &none, &stubs) == 0) {
+        use_index(&stubs.index, stubs.names);
+        functions_free(&stubs);
     }
     elf_close(elf);
 }

@@ -23,6 +23,7 @@ static void schemes(void **state)
            "std::vector<int, std::allocator<int> >::push_back(int const&)");
     expect("_ZN3foo3barEi.cold", "foo::bar(int) [clone .cold]");
     expect("_ZN3foo3barEi.isra.0.constprop.1", "foo::bar(int) [clone .isra.0] [clone .constprop.1]");
+    expect("_ZN3foo3barEi@plt", "foo::bar(int)@plt");
     expect("_ZN4core3ptr13drop_in_place17h0123456789abcdefE", "core::ptr::drop_in_place");
     expect("_RNvCskwGfYPst2Cb_3foo16example_function", "foo::example_function");
     expect("_RNvNtNtCs1234_7mycrate3foo3bar3baz", "mycrate::foo::bar::baz");
