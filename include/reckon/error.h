@@ -77,6 +77,7 @@ enum rk_cause {
     RK_CAUSE_NO_SPACE,        /* disk full, or a closed pipe */
     RK_CAUSE_NO_COMMAND,      /* command not found or not executable */
     RK_CAUSE_MISSING_LIBRARY, /* a library loaded on demand is not installed */
+    RK_CAUSE_RACE,            /* something was born or ended while it was looked at */
 };
 
 /*

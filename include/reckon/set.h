@@ -45,6 +45,16 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_RECORDS_SWITCHES UINT32_C(0x08)                      /* SWITCH */
 #define RK_RECORDS_PROFILE (RK_RECORDS_MAPS | RK_RECORDS_TASKS) /* what naming needs */
 
+/* Where nothing is counted, beside what each event's own modifiers leave out: rk_set_options.exclude. */
+#define RK_EXCLUDE_USER UINT32_C(0x01)
+#define RK_EXCLUDE_KERNEL UINT32_C(0x02)
+#define RK_EXCLUDE_HYPERVISOR UINT32_C(0x04)
+#define RK_EXCLUDE_HOST UINT32_C(0x08)  /* virtual machines alone */
+#define RK_EXCLUDE_GUEST UINT32_C(0x10) /* virtual machines not */
+#define RK_EXCLUDE_IDLE UINT32_C(0x20)
+#define RK_EXCLUDE_CHAIN_KERNEL UINT32_C(0x40) /* of call chains: the kernel's frames … */
+#define RK_EXCLUDE_CHAIN_USER UINT32_C(0x80)   /* … the program's */
+
 struct rk_set_options {
     uint32_t size;         /* sizeof(struct rk_set_options), set by the caller; 0 is refused */
     uint32_t keep;         /* 1: what can't be opened is left out and explained; one must open */
@@ -69,6 +79,19 @@ struct rk_set_options {
     uint32_t wakeup_samples; /* … or so many samples; not both */
     uint32_t clock_set;      /* 1: time stamps by `clock`, a clockid_t; else the kernel's own clock */
     int32_t clock;
+
+    /* Whom, where and when. */
+    uint32_t exclude;        /* RK_EXCLUDE_… */
+    uint32_t pinned;         /* 1: every group is always on the PMU or in error, as with :D */
+    uint32_t exclusive;      /* 1: a group is alone on the PMU, as with :e */
+    uint32_t threads_only;   /* 1: threads born later are counted, children are not (Linux 5.13) */
+    uint32_t enable_on_exec; /* 1: begins at the target's next exec, which is what a command does anyway */
+    uint32_t remove_on_exec; /* 1: ends at the target's next exec (Linux 5.13); not with enable_on_exec */
+    uint32_t freeze;         /* 1: a process or tree stands still (ptrace(2)) while its counters are opened, so that no
+                                thread is missed or counted twice. Else threads that were born meanwhile, and can't be
+                                told to be counted, are told of in a note (RK_CAUSE_RACE). A call that sleeps in
+                                epoll_wait(2) and the like may see EINTR, as after any stop */
+    uint32_t reserved;
 };
 
 /* What opening would take: nothing is opened. */
@@ -80,6 +103,7 @@ struct rk_plan {
     uint64_t descriptors; /* needed */
     uint64_t allowed;     /* RLIMIT_NOFILE as far as it can be raised, less what is open */
     uint64_t ring_bytes;  /* memory for rings, all together */
+    char cheaper[256];    /* where more are needed than allowed: a way to measure it with fewer; else "" */
 };
 RK_API int rk_set_plan(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                        const struct rk_set_options *options, struct rk_plan *ret, struct rk_error *e);
@@ -99,6 +123,8 @@ RK_API int rk_set_event(const struct rk_set *set, size_t event, struct rk_event 
 RK_API size_t rk_set_slots(const struct rk_set *set);
 /* The slot's thread and CPU, each -1 for "any". */
 RK_API int rk_set_slot(const struct rk_set *set, size_t slot, int32_t *ret_pid, int32_t *ret_cpu);
+/* The slot's cgroup as rk_target_cgroups() was told it; NULL: none. */
+RK_API const char *rk_set_slot_cgroup(const struct rk_set *set, size_t slot);
 
 /* A step down that was taken, or an event that was left out (`cause` says why). */
 struct rk_note {
@@ -123,6 +149,27 @@ struct rk_value {
 RK_API int rk_set_enable(struct rk_set *set);
 RK_API int rk_set_disable(struct rk_set *set);
 
+/* Every counter that the calling thread has opened, in this library or elsewhere, stopped and started at once: prctl(2)
+ * in place of an ioctl(2) for each. A set that is read in user space (no_user_read) does not see it. */
+RK_API int rk_sets_enable(void);
+RK_API int rk_sets_disable(void);
+
+/*
+ * Follows the CPUs of a machine, or of cgroups on all CPUs: those that came online are opened (and enabled where the
+ * set is), the counts of those that went are kept, those that came back go on from there. Call it now and then, such as
+ * before each interval is read. How many came or went; 0 too for other targets, and for sampling sets, whose rings stay;
+ * or -errno, and what was open stays.
+ */
+RK_API int rk_set_refresh(struct rk_set *set, struct rk_error *e);
+
+/* Moves a breakpoint: the event-th, on every slot, becomes `to`, of which address, length and kind are taken; it goes
+ * on counting from where it is (MODIFY_ATTRIBUTES, Linux 4.17). -EINVAL: not a breakpoint, or not one that can be. */
+RK_API int rk_set_modify(struct rk_set *set, size_t event, const struct rk_event *to, struct rk_error *e);
+
+/* Samples of an event that the kernel had to drop, all slots summed. -EOPNOTSUPP before Linux 6.0, and for sets that
+ * only count. */
+RK_API int rk_set_lost(struct rk_set *set, size_t event, uint64_t *ret);
+
 /* All events of one slot, one read(2) per group or none; n is rk_set_events(). An event that could not
  * be read has running == 0, and rk_set_explain() knows the reason. Where a thread was opened on each CPU
  * apart (sampling), a slot is enabled whenever the thread runs, on whichever CPU: scale totals, not slots. */
@@ -140,6 +187,20 @@ RK_API int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, s
  * of a 95 % interval for that estimate, 0 where the event ran throughout.
  */
 RK_API double rk_value_scale(const struct rk_value *now, const struct rk_value *before, double *ret_bound);
+
+/*
+ * A total that is read many times and never goes backwards, as V × E / R of the running totals may: the estimates of
+ * the intervals between reads, added up. Zeroed to begin with; an interval in which the event did not run is estimated
+ * together with the next in which it does.
+ */
+struct rk_estimate {
+    struct rk_value last; /* up to where it was estimated */
+    double total;
+    double variance; /* of the bounds, whose squares add up */
+};
+
+/* Takes the next reading; *ret_bound (may be NULL) as above, for the total. Returns the total; NaN until it first ran. */
+RK_API double rk_estimate_add(struct rk_estimate *estimate, const struct rk_value *now, double *ret_bound);
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,10 @@
 /*
  * reckon/target.h: who is measured.
  *
- * A target is the calling thread, another thread, a process with all its threads, a command that is
- * yet to start, or a list of CPUs. Whether threads and children born later are included is decided when
- * a set is opened (rk_set_options.no_inherit).
+ * A target is the calling thread, another thread, a process with all its threads, a process with all that descend
+ * from it, a command that is yet to start, a list of CPUs, the whole machine, or cgroups. Whether threads and children
+ * born later are included is decided when a set is opened (rk_set_options.no_inherit), and so is what happens to those
+ * that are born just then (rk_set_options.freeze).
  *
  * A command is forked at once and waits before its exec, so that counters can be opened on it; it
  * runs from rk_target_start() on. It is found through PATH; no shell is involved.
@@ -39,8 +40,22 @@ RK_API int rk_target_thread(int32_t tid, struct rk_target **ret, struct rk_error
  * id stands for its process. -ESRCH: it has ended or never was. */
 RK_API int rk_target_process(int32_t pid, struct rk_target **ret, struct rk_error *e);
 
-/* CPUs as a list ("0-3,8", NULL: all online), whoever runs there. Needs privilege or paranoid ≤ 0. */
+/* The same for the process and for all that descend from it, as /proc shows them when a set is opened. */
+RK_API int rk_target_tree(int32_t pid, struct rk_target **ret, struct rk_error *e);
+
+/* CPUs as a list ("0-3,8"), whoever runs there. NULL: the whole machine, that is all CPUs which are online when a set
+ * is opened, and rk_set_refresh() follows them as they come and go. Needs privilege or paranoid ≤ 0. `host` must
+ * outlive the target. */
 RK_API int rk_target_cpus(struct rk_host *host, const char *list, struct rk_target **ret, struct rk_error *e);
+
+/*
+ * Whoever runs in these cgroups (and in those below them), on a list of CPUs (NULL: all, followed). A path is one
+ * below the mount point ("system.slice/cron.service"), which /proc/self/mountinfo tells: of cgroup v1 where its
+ * perf_event controller is mounted, else of v2; the whole path from the root on is taken too. "/" is the topmost.
+ * -ENOENT: there is no such cgroup, or no such file system. Needs what CPUs need. `host` must outlive the target.
+ */
+RK_API int rk_target_cgroups(struct rk_host *host, const char *const *paths, size_t n, const char *cpus,
+                             struct rk_target **ret, struct rk_error *e);
 
 struct rk_command_options {
     uint32_t size;       /* set by the caller */
@@ -77,14 +92,16 @@ struct rk_exit {
 };
 
 /* Waits up to timeout_ms (-1: for ever, 0: asks). 1 ended and *ret (may be NULL) filled, again at each call;
- * 0 still running; -EINVAL before its start; -ECHILD where another wait(2) has taken its end; -errno. */
+ * 0 still running; -EINVAL before its start; -ECHILD where another wait(2) has taken its end; -errno.
+ * A thread, a process or the first of a tree can be waited for too: *ret is then all zeros, since only a parent learns
+ * more. Other targets don't end: -EINVAL. */
 RK_API int rk_target_wait(struct rk_target *target, int timeout_ms, struct rk_exit *ret);
 
-/* A descriptor that polls readable once the command or process has ended, owned by the target; -ENOSYS before
- * Linux 5.3, -EINVAL for other targets. */
+/* A descriptor that polls readable once the command, process or thread has ended, owned by the target; -ENOSYS before
+ * Linux 5.3 (a thread: 6.9), where rk_target_wait() does it too; -EINVAL for other targets. */
 RK_API int rk_target_fd(const struct rk_target *target);
 
-/* The command's or process's id, 0 for self, -1 for CPUs. */
+/* The command's, process's or thread's id, 0 for self, -1 for CPUs and cgroups. */
 RK_API int32_t rk_target_pid(const struct rk_target *target);
 
 RK_API struct rk_target *rk_target_free(struct rk_target *target);

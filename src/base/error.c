@@ -41,6 +41,7 @@ const char *rk_cause_name(uint32_t cause)
         [RK_CAUSE_NO_SPACE] = "no-space",
         [RK_CAUSE_NO_COMMAND] = "no-command",
         [RK_CAUSE_MISSING_LIBRARY] = "missing-library",
+        [RK_CAUSE_RACE] = "race",
     };
 
     return cause < sizeof names / sizeof *names ? names[cause] : "unknown";

@@ -9,12 +9,24 @@
  */
 #include "count/read.h"
 
+#include "count/follow.h"
 #include "count/user_read.h"
 #include "sys/perf.h"
+#include "sys/process.h"
 
 #include <errno.h>
 
 #define WORD ((int)sizeof(uint64_t))
+
+int rk_sets_enable(void)
+{
+    return sys_thread_counters(1);
+}
+
+int rk_sets_disable(void)
+{
+    return sys_thread_counters(0);
+}
 
 static int toggle(struct rk_set *set, unsigned request)
 {
@@ -25,7 +37,8 @@ static int toggle(struct rk_set *set, unsigned request)
     for (uint32_t slot = 0; slot < set->n_slots; slot++)
         for (uint32_t g = 0; g < set->n_groups; g++) {
             /* The third argument is 0: the leader alone, which holds its siblings. */
-            int rc = sys_perf_control(set_fd(set, slot, set->members[set->groups[g].first]), request, 0);
+            int fd = set_fd(set, slot, set->members[set->groups[g].first]);
+            int rc = fd < 0 ? 0 : sys_perf_control(fd, request, 0); /* -1: its CPU has gone */
             if (rc < 0 && first == 0)
                 first = rc;
         }
@@ -186,8 +199,12 @@ static bool read_pages(struct rk_set *set, struct rk_value *ret)
 
 static inline void read_slot(struct rk_set *set, uint32_t slot, struct rk_value *ret)
 {
-    if (set->plain ? !read_plain(set, slot, ret) : !read_pages(set, ret))
-        read_any(set, slot, ret);
+    if (set->plain ? !read_plain(set, slot, ret) : !read_pages(set, ret)) {
+        if (!set->parts || !follow_absent(set, slot))
+            read_any(set, slot, ret);
+        if (set->parts)
+            follow_add(set, slot, ret);
+    }
 }
 
 static __attribute__((noinline)) int read_closer(struct rk_set *set, size_t slot, struct rk_value *ret)
@@ -287,4 +304,11 @@ int count_lost(struct rk_set *set, uint32_t event, uint64_t *ret)
     }
     *ret = sum;
     return 0;
+}
+
+int rk_set_lost(struct rk_set *set, size_t event, uint64_t *ret)
+{
+    if (!set || !ret)
+        return -EINVAL;
+    return event < set->n_events ? count_lost(set, (uint32_t)event, ret) : -ERANGE;
 }

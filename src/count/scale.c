@@ -76,3 +76,18 @@ double rk_value_scale(const struct rk_value *now, const struct rk_value *before,
         *ret_bound = half;
     return estimate;
 }
+
+double rk_estimate_add(struct rk_estimate *estimate, const struct rk_value *now, double *ret_bound)
+{
+    double half, more = rk_value_scale(now, &estimate->last, &half);
+
+    /* Where it did not run since, what was enabled meanwhile stays to be estimated with what comes. */
+    if (!isnan(more)) {
+        estimate->total += more;
+        estimate->variance += half * half;
+        estimate->last = *now;
+    }
+    if (ret_bound)
+        *ret_bound = estimate->last.running ? root(estimate->variance) : NAN;
+    return estimate->last.running ? estimate->total : NAN;
+}

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-static int cpus_from_sysfs(struct rk_host *host)
+static int cpus_from_sysfs(const struct rk_host *host, int32_t **ret, size_t *ret_n)
 {
     _cleanup_free_ char *text = NULL;
     size_t n;
@@ -18,12 +18,12 @@ static int cpus_from_sysfs(struct rk_host *host)
 
     if (rc < 0)
         return rc;
-    rc = cpu_list_parse(text, &host->cpus.items, &host->cpus.n, NULL);
+    rc = cpu_list_parse(text, ret, ret_n, NULL);
     return rc == -EINVAL || rc == -ERANGE ? -EBADMSG : rc;
 }
 
 /* Lines "cpu0 …" after the sum's "cpu …"; the other lines come behind them. */
-static int cpus_from_stat(struct rk_host *host)
+static int cpus_from_stat(const struct rk_host *host, int32_t **ret, size_t *ret_n)
 {
     _cleanup_free_ char *text = NULL;
     VECTOR(int32_t) found = {0};
@@ -49,9 +49,20 @@ static int cpus_from_stat(struct rk_host *host)
     }
     if (found.n == 0)
         return -EBADMSG;
-    host->cpus.items = found.items;
-    host->cpus.n = found.n;
+    *ret = found.items;
+    *ret_n = found.n;
     return 0;
+}
+
+int host_cpus_now(const struct rk_host *host, int32_t **ret, size_t *ret_n)
+{
+    int rc = cpus_from_sysfs(host, ret, ret_n);
+
+    if (rc < 0 && !host_transient(rc)) {
+        int other = cpus_from_stat(host, ret, ret_n);
+        rc = other == 0 || host_transient(other) ? other : rc;
+    }
+    return rc;
 }
 
 int rk_host_cpus(struct rk_host *host, const int32_t **ret, size_t *ret_n)
@@ -59,11 +70,7 @@ int rk_host_cpus(struct rk_host *host, const int32_t **ret, size_t *ret_n)
     if (!host || !ret || !ret_n)
         return -EINVAL;
     if (!host->cpus_read.asked) {
-        int rc = cpus_from_sysfs(host);
-        if (rc < 0 && !host_transient(rc)) {
-            int other = cpus_from_stat(host);
-            rc = other == 0 || host_transient(other) ? other : rc;
-        }
+        int rc = host_cpus_now(host, &host->cpus.items, &host->cpus.n);
         if (host_transient(rc))
             return rc;
         host->cpus_read.asked = true;

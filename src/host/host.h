@@ -66,6 +66,9 @@ static inline bool host_transient(int rc)
 
 void host_pmus_free(struct rk_host *host);
 
+/* The CPUs that are online at this moment, ascending, for the caller to free: rk_host_cpus() keeps its first answer. */
+int host_cpus_now(const struct rk_host *host, int32_t **ret, size_t *ret_n);
+
 /* RK_LIMIT_ATTR_SIZE. */
 int host_attr_size(struct rk_host *host, int64_t *ret);
 

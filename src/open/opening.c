@@ -6,25 +6,39 @@
  * takes something away for good, so that there are at most a few per event; nearly always the first slot already
  * tells, and its groups that the change does not touch stay open.
  *
- * A thread that ends while its process is being opened is no error: its slot is left out.
+ * A thread that ends while its process is being opened is no error: its slot is left out. One that is born meanwhile is
+ * births.c's affair.
  */
 #include "open/opening.h"
 
 #include "base/error.h"
+#include "host/host.h"
+#include "open/births.h"
 #include "open/policy.h"
 #include "sys/file.h"
 #include "sys/limit.h"
 #include "sys/perf.h"
+#include "sys/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
+#define AGAIN 2   /* the group, from its leader on */
+#define AGAINS 20 /* … at most */
 #define RESTART 1 /* begin again */
+#define LOOKS 100 /* for threads that were born meanwhile */
 
 struct opening {
     struct rk_set *set;
-    const struct plan *plan;
+    struct plan *plan;
+    const struct rk_target *target;
     struct policy policy;
+    uint64_t began;        /* sys_boot_ticks() */
+    int again;             /* tries of the group that is being opened */
+    bool frozen;           /* the target stands still */
+    int directory;         /* of the cgroup that is being opened … */
+    uint32_t cgroup;       /* … which is this */
     struct rk_error first; /* why the first absent event is absent */
     bool have_first;
     bool raised;        /* the descriptor limit was looked after */
@@ -36,6 +50,31 @@ static void close_one(int *fd)
     if (*fd >= 0)
         sys_close(*fd);
     *fd = -1;
+}
+
+/* Has the directory of the slot's cgroup open, if it has one, until another's is wanted: 0 or -errno. */
+static int enter_cgroup(const struct rk_set *set, uint32_t slot, int *directory, uint32_t *cgroup)
+{
+    uint32_t wanted = set->slots[slot].cgroup;
+
+    if (wanted == SET_NO_CGROUP || (*directory >= 0 && *cgroup == wanted))
+        return 0;
+    close_one(directory);
+    *cgroup = wanted;
+    int fd = sys_open_at(set->host->root, set->cgroups[wanted].path, O_RDONLY | O_DIRECTORY, 0);
+    if (fd < 0)
+        return fd;
+    *directory = fd;
+    return 0;
+}
+
+static int call_open(const struct rk_set *set, struct perf_attr *attr, uint32_t slot, int directory,
+                     int leader_fd)
+{
+    const struct set_slot *where = &set->slots[slot];
+
+    return sys_perf_open(attr, directory >= 0 ? directory : where->pid, where->cpu, leader_fd,
+                         directory >= 0 ? OPEN_PID_CGROUP : 0);
 }
 
 void opening_undo(struct rk_set *set)
@@ -165,18 +204,46 @@ static int set_filter(struct opening *o, uint32_t slot, uint32_t event)
     return leave_out(o, event, &error);
 }
 
+static int cgroup_gone(const struct opening *o, uint32_t slot, int rc)
+{
+    return fail(o->e, rc, RK_STAGE_OPEN, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
+                rc == -EMFILE ? sys_limit_more_descriptors() : NULL, "the cgroup %.100s can't be opened: %s",
+                o->set->cgroups[o->set->slots[slot].cgroup].name,
+                rc == -ENOENT ? "it has been removed" : strerror(-rc));
+}
+
+/*
+ * A leader whose thread has ended takes no siblings any more: ENODEV, or EINVAL. /proc may still show the thread; but
+ * another leader there is refused for what is the matter.
+ *
+ * The same answer comes where the thread lives and has just borne another: the kernel may swap the contexts of two
+ * threads that have the same events, and the leader is then its child's, or gone with it. Another try does it.
+ */
+static bool is_dying(const struct rk_set *set, uint32_t slot, const struct set_group *group)
+{
+    struct perf_attr attr = set->events[set->members[group->first]].attr;
+
+    if (set->slots[slot].pid <= 0)
+        return false;
+    int fd = call_open(set, &attr, slot, -1, -1);
+    if (fd >= 0)
+        sys_close(fd);
+    return fd == -ESRCH;
+}
+
 static int open_event(struct opening *o, uint32_t slot, const struct set_group *group, uint32_t event,
                       int leader_fd)
 {
     struct rk_set *set = o->set;
     struct set_event *at = &set->events[event];
     struct policy_place place = place_of(set, group, event);
-    const struct set_slot *where = &set->slots[slot];
     int rc = 0;
 
     for (;;) {
         struct perf_attr attr = at->attr; /* the kernel writes into it */
-        int fd = sys_perf_open(&attr, where->pid, where->cpu, leader_fd, 0);
+        if ((rc = enter_cgroup(set, slot, &o->directory, &o->cgroup)) < 0)
+            return cgroup_gone(o, slot, rc);
+        int fd = call_open(set, &attr, slot, o->directory, leader_fd);
         if (fd >= 0) {
             set->fds[(size_t)slot * set->n_events + event] = fd;
             at->opened_attr = at->attr;
@@ -186,6 +253,13 @@ static int open_event(struct opening *o, uint32_t slot, const struct set_group *
         }
         if (fd == -EINTR)
             continue;
+        if ((fd == -ENODEV || fd == -EINVAL) && !place.leads && set->slots[slot].pid > 0) {
+            if (is_dying(set, slot, group))
+                fd = -ESRCH;
+            else if (o->policy.inherit && !o->frozen && o->policy.kind != TARGET_COMMAND &&
+                     o->again++ < AGAINS)
+                return AGAIN;
+        }
         if (fd == -EMFILE) {
             if ((rc = more_descriptors(o, slot, event)) < 0)
                 return rc;
@@ -205,25 +279,6 @@ static int open_event(struct opening *o, uint32_t slot, const struct set_group *
     }
 }
 
-static int open_slot(struct opening *o, uint32_t slot)
-{
-    struct rk_set *set = o->set;
-
-    for (uint32_t g = 0; g < set->n_groups; g++) {
-        const struct set_group *group = &set->groups[g];
-        int leader_fd = -1;
-        for (uint32_t m = 0; m < group->n; m++) {
-            uint32_t event = set->members[group->first + m];
-            int rc = set_fd(set, slot, event) < 0 ? open_event(o, slot, group, event, leader_fd) : 0;
-            if (rc != 0)
-                return rc;
-            if (m == 0)
-                leader_fd = set_fd(set, slot, event);
-        }
-    }
-    return 0;
-}
-
 static void close_slot(struct rk_set *set, uint32_t slot)
 {
     int *row = &set->fds[(size_t)slot * set->n_events];
@@ -232,12 +287,44 @@ static void close_slot(struct rk_set *set, uint32_t slot)
         close_one(&row[i]);
 }
 
-static int open_slots(struct opening *o)
+static int open_group(struct opening *o, uint32_t slot, const struct set_group *group)
+{
+    struct rk_set *set = o->set;
+    const uint32_t *members = &set->members[group->first];
+    int leader_fd = -1;
+
+    for (uint32_t m = 0; m < group->n; m++) {
+        int rc = set_fd(set, slot, members[m]) < 0 ? open_event(o, slot, group, members[m], leader_fd) : 0;
+        if (rc != 0)
+            return rc;
+        if (m == 0)
+            leader_fd = set_fd(set, slot, members[m]);
+    }
+    return 0;
+}
+
+static int open_slot(struct opening *o, uint32_t slot)
 {
     struct rk_set *set = o->set;
     int rc = 0;
 
-    for (uint32_t i = 0; i < o->plan->n_slots; i++) {
+    for (uint32_t g = 0; rc == 0 && g < set->n_groups; g++) {
+        const struct set_group *group = &set->groups[g];
+        o->again = 0;
+        while ((rc = open_group(o, slot, group)) == AGAIN)
+            for (uint32_t m = 0; m < group->n; m++)
+                close_one(&set->fds[(size_t)slot * set->n_events + set->members[group->first + m]]);
+    }
+    return rc;
+}
+
+/* The plan's slots from `first` on. */
+static int open_slots(struct opening *o, uint32_t first)
+{
+    struct rk_set *set = o->set;
+    int rc = 0;
+
+    for (uint32_t i = first; i < o->plan->n_slots; i++) {
         uint32_t slot = set->n_slots++;
         set->slots[slot] = o->plan->slots[i];
         rc = open_slot(o, slot);
@@ -258,8 +345,8 @@ static bool groups_are_whole(const struct opening *o)
 {
     struct rk_set *set = o->set;
 
-    if (!o->policy.inherit || o->policy.no_together || set->n_groups == 0 ||
-        (o->policy.kind != TARGET_THREAD && o->policy.kind != TARGET_PROCESS))
+    if (!o->policy.inherit || o->policy.no_together || set->n_groups == 0 || o->frozen ||
+        (o->policy.kind != TARGET_THREAD && !target_attaches(o->policy.kind)))
         return true;
     for (uint32_t slot = 0; slot < set->n_slots; slot++)
         for (uint32_t g = 0; g < set->n_groups; g++)
@@ -301,7 +388,7 @@ static int open_all(struct opening *o)
             return error_give(o->e, &o->first);
         build_attrs(o);
         close_changed(set);
-        int rc = open_slots(o);
+        int rc = open_slots(o, 0);
         if (rc < 0)
             return rc;
         if (rc == 0) {
@@ -313,6 +400,106 @@ static int open_all(struct opening *o)
             opening_undo(set);
         set->n_slots = 0;
     }
+}
+
+int opening_room(struct rk_set *set, size_t slots)
+{
+    size_t cells = slots * set->n_events, have = (size_t)set->n_slots * set->n_events;
+    struct set_slot *more_slots = realloc(set->slots, slots * sizeof *more_slots);
+    set->slots = more_slots ? more_slots : set->slots;
+    int *more_fds = realloc(set->fds, cells * sizeof *more_fds);
+    set->fds = more_fds ? more_fds : set->fds;
+    int32_t *more_faults = realloc(set->faults, cells * sizeof *more_faults);
+    set->faults = more_faults ? more_faults : set->faults;
+
+    if (!more_slots || !more_fds || !more_faults)
+        return -ENOMEM;
+    for (size_t i = have; i < cells; i++) {
+        set->fds[i] = -1;
+        set->faults[i] = 0;
+    }
+    return 0;
+}
+
+/* One more thread of the process: 0, or -errno with *e. One that has ended, or would change the shape, is let go. */
+static int open_born(struct opening *o, int32_t tid, size_t *ambiguous)
+{
+    struct rk_set *set = o->set;
+    uint32_t first = o->plan->n_slots, before = set->n_slots;
+
+    if (o->policy.sampling && !o->plan->each_cpu) { /* its ring is one thread's */
+        ++*ambiguous;
+        return 0;
+    }
+    if (plan_add_thread(set->host, o->plan, tid) < 0 ||
+        opening_room(set, (size_t)before + o->plan->n_slots - first) < 0)
+        return fail_memory(o->e, RK_STAGE_OPEN);
+    int rc = open_slots(o, first);
+    if (rc == RESTART) {
+        for (; set->n_slots > before; set->n_slots--)
+            close_slot(set, set->n_slots - 1);
+        ++*ambiguous;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+static int follow_births(struct opening *o)
+{
+    struct births births = {0};
+    int rc = 0, found = 1;
+
+    if (!target_attaches(o->policy.kind) || o->frozen)
+        return 0;
+    for (uint32_t i = 0; rc == 0 && i < o->plan->n_slots; i++)
+        rc = births_know(&births, o->plan->slots[i].pid);
+    for (int look = 0; rc == 0 && look < LOOKS && found > 0; look++) {
+        found = births_look(&births, o->target, o->began, o->policy.inherit);
+        rc = found == -ENOMEM ? found : 0; /* else: it has ended, and what was opened holds */
+        for (size_t i = 0; rc == 0 && found > 0 && i < births.missed.n; i++)
+            rc = open_born(o, births.missed.items[i], &births.ambiguous);
+    }
+    if (rc == -ENOMEM)
+        fail_memory(o->e, RK_STAGE_OPEN);
+    if (rc == 0 && births.ambiguous &&
+        set_note_add(
+            o->set, UINT32_MAX, RK_CAUSE_RACE, false, "freeze the process while it is opened",
+            "%zu threads were born while the counters were opened: which of them are counted can't be "
+            "told",
+            births.ambiguous) < 0)
+        rc = fail_memory(o->e, RK_STAGE_OPEN);
+    births_free(&births);
+    return rc;
+}
+
+static int filter_again(const struct rk_set *set, uint32_t event, int fd)
+{
+    const char *filter = set->events[event].event.filter;
+
+    return *filter ? sys_perf_control_at(fd, IOC_SET_FILTER, (void *)(uintptr_t)filter) : 0;
+}
+
+int opening_slot(struct rk_set *set, uint32_t slot)
+{
+    uint32_t cgroup = SET_NO_CGROUP;
+    int directory = -1, rc = enter_cgroup(set, slot, &directory, &cgroup);
+
+    for (uint32_t g = 0; rc == 0 && g < set->n_groups; g++) {
+        const uint32_t *members = &set->members[set->groups[g].first];
+        for (uint32_t m = 0; rc == 0 && m < set->groups[g].n; m++) {
+            struct perf_attr attr = set->events[members[m]].attr; /* the kernel writes into it */
+            int fd;
+            do
+                fd = call_open(set, &attr, slot, directory, m ? set_fd(set, slot, members[0]) : -1);
+            while (fd == -EINTR);
+            if (fd >= 0)
+                set->fds[(size_t)slot * set->n_events + members[m]] = fd;
+            rc = fd < 0 ? fd : filter_again(set, members[m], fd);
+        }
+    }
+    close_one(&directory);
+    if (rc < 0)
+        close_slot(set, slot);
+    return rc;
 }
 
 /* What the hot calls would else have to find out each time. */
@@ -338,7 +525,7 @@ static int refuse_senseless(struct opening *o)
 {
     for (uint32_t i = 0; i < o->set->n_events; i++) {
         struct rk_error error = {.size = sizeof error};
-        if (policy_refuse(&o->set->events[i].event, &error) < 0) {
+        if (policy_refuse(&o->set->options, &o->set->events[i].event, &error) < 0) {
             int rc = leave_out(o, i, &error);
             if (rc < 0)
                 return rc;
@@ -353,6 +540,7 @@ static int look_after_descriptors(struct opening *o)
     int64_t soft = 0;
     uint64_t needed, allowed;
 
+    o->began = sys_boot_ticks();
     if (sys_limit_get(SYS_LIMIT_NOFILE, &soft, NULL) == 0 && o->plan->descriptors < (uint64_t)soft / 8)
         return 0;
     o->raised = true;
@@ -361,21 +549,33 @@ static int look_after_descriptors(struct opening *o)
     return set_fail(o->set, RK_STAGE_OPEN, UINT32_MAX, UINT32_MAX, -EMFILE, needed, o->e);
 }
 
-int opening_run(struct rk_set *set, const struct plan *plan, enum target_kind kind, struct rk_error *e)
+int opening_run(struct rk_set *set, struct plan *plan, const struct rk_target *target, bool frozen,
+                struct rk_error *e)
 {
     struct rk_error error = {.size = sizeof error}; /* the caller's is filled on failure alone */
     struct opening o = {
         .set = set,
         .plan = plan,
+        .target = target,
+        .frozen = frozen,
+        .directory = -1,
         .policy = {.host = set->host,
                    .options = &set->options,
-                   .kind = kind,
+                   .kind = target->kind,
                    .sampling = plan->sampling,
                    .inherit = plan->inherit},
         .e = &error,
     };
 
-    if (look_after_descriptors(&o) < 0 || refuse_senseless(&o) < 0 || open_all(&o) < 0)
+    int rc = look_after_descriptors(&o);
+    if (rc == 0)
+        rc = refuse_senseless(&o);
+    if (rc == 0)
+        rc = open_all(&o);
+    if (rc == 0)
+        rc = follow_births(&o);
+    close_one(&o.directory);
+    if (rc < 0)
         return error_give(e, &error);
     finish_groups(set);
     return 0;

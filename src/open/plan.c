@@ -5,6 +5,7 @@
  *     thread, process   (tid, any)          (tid, each CPU): an inherited event with no CPU can't be mapped
  *     … no_inherit      (tid, any)          one thread: (tid, any) and one ring; several: (tid, each CPU)
  *     CPUs              (any, cpu)          (any, cpu)
+ *     cgroups           (cgroup, cpu)       (cgroup, cpu)
  *
  * There is one ring per CPU, whatever the number of events and threads.
  */
@@ -22,8 +23,8 @@
 #include <string.h>
 
 #define RING_BYTES (UINT32_C(512) << 10)
-#define RING_BYTES_MAX (UINT32_C(1) << 30)  /* the kernel maps none larger */
-#define DESCRIPTORS_MAX (UINT64_C(1) << 24) /* no process may have more: fs.nr_open is 2^20 */
+#define RING_BYTES_MAX (UINT32_C(1) << 30) /* the kernel maps none larger */
+#define SLOTS_MAX (UINT64_C(1) << 24)      /* no process may have so many descriptors: fs.nr_open is 2^20 */
 
 void plan_free(struct plan *plan)
 {
@@ -57,30 +58,61 @@ static int expand(struct rk_host *host, const struct rk_target *target, const st
 {
     _cleanup_free_ int32_t *ids = NULL;
     const int32_t *cpus = NULL;
-    size_t n_ids, n_cpus = 1;
-    bool by_cpu = target->kind == TARGET_CPUS, each_cpu = false;
+    size_t n_ids, n_cpus = 1, n_cgroups = target->n_cgroups ? target->n_cgroups : 1;
+    bool by_cpu = target_by_cpu(target->kind), each_cpu = false;
     int rc = target_ids(target, &ids, &n_ids, e);
 
     if (rc < 0)
         return rc;
     plan->inherit = !by_cpu && !options->no_inherit;
-    each_cpu = plan->sampling && !by_cpu && (plan->inherit || n_ids > 1);
+    if (by_cpu && (options->enable_on_exec || options->remove_on_exec || options->threads_only))
+        return fail_argument(e, RK_STAGE_OPEN, "%s is about threads; CPUs and cgroups have none",
+                             options->enable_on_exec   ? "enable_on_exec"
+                             : options->remove_on_exec ? "remove_on_exec"
+                                                       : "threads_only");
+    plan->each_cpu = each_cpu = plan->sampling && !by_cpu && (plan->inherit || n_ids > 1);
     if (each_cpu && (rc = rk_host_cpus(host, &cpus, &n_cpus)) < 0)
         return rc == -EMFILE ? fail(e, rc, RK_STAGE_HOST, RK_CAUSE_DESCRIPTORS, sys_limit_more_descriptors(),
                                     "the online CPUs can't be read: this process has no descriptor left")
                              : fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
                                     "the online CPUs can't be read from /sys or /proc: %s", strerror(-rc));
-    if ((uint64_t)n_ids * n_cpus > DESCRIPTORS_MAX)
-        return fail(e, -EMFILE, RK_STAGE_OPEN, RK_CAUSE_DESCRIPTORS, "measure fewer threads or CPUs",
-                    "%zu threads on %zu CPUs are too many", n_ids, n_cpus);
-    plan->slots = calloc(n_ids * n_cpus, sizeof *plan->slots);
+    if ((uint64_t)n_ids * n_cpus * n_cgroups > SLOTS_MAX)
+        return fail(e, -EMFILE, RK_STAGE_OPEN, RK_CAUSE_DESCRIPTORS, "measure fewer threads, CPUs or cgroups",
+                    "%zu %s times %zu are too many", n_ids, by_cpu ? "CPUs" : "threads", n_cpus * n_cgroups);
+    plan->slots = calloc(n_ids * n_cpus * n_cgroups, sizeof *plan->slots);
     if (!plan->slots)
         return fail_memory(e, RK_STAGE_OPEN);
-    for (size_t i = 0; i < n_ids; i++)
-        for (size_t j = 0; j < n_cpus; j++)
-            plan->slots[plan->n_slots++] =
-                by_cpu ? (struct set_slot){-1, ids[i]} : (struct set_slot){ids[i], each_cpu ? cpus[j] : -1};
+    plan->n_cgroups = (uint32_t)target->n_cgroups;
+    for (size_t g = 0; g < n_cgroups; g++)
+        for (size_t i = 0; i < n_ids; i++)
+            for (size_t j = 0; j < n_cpus; j++)
+                plan->slots[plan->n_slots++] = (struct set_slot){
+                    .pid = by_cpu ? -1 : ids[i],
+                    .cpu = by_cpu     ? ids[i]
+                           : each_cpu ? cpus[j]
+                                      : -1,
+                    .cgroup = target->n_cgroups ? (uint32_t)g : SET_NO_CGROUP,
+                };
     plan->n_rings = !plan->sampling ? 0 : (uint32_t)(by_cpu ? n_ids : n_cpus);
+    return 0;
+}
+
+int plan_add_thread(struct rk_host *host, struct plan *plan, int32_t tid)
+{
+    const int32_t *cpus = NULL;
+    size_t n = 1;
+    int rc = plan->each_cpu ? rk_host_cpus(host, &cpus, &n) : 0;
+
+    if (rc < 0)
+        return rc;
+    struct set_slot *slots = realloc(plan->slots, (plan->n_slots + n) * sizeof *slots);
+    if (!slots)
+        return -ENOMEM;
+    plan->slots = slots;
+    for (size_t i = 0; i < n; i++)
+        slots[plan->n_slots++] =
+            (struct set_slot){.pid = tid, .cpu = plan->each_cpu ? cpus[i] : -1, .cgroup = SET_NO_CGROUP};
+    plan->descriptors += (uint64_t)n * plan->n_events;
     return 0;
 }
 
@@ -104,7 +136,8 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
     rc = expand(host, target, options, &plan, e);
     if (rc < 0)
         return rc;
-    plan.descriptors = (uint64_t)plan.n_events * plan.n_slots;
+    plan.descriptors =
+        (uint64_t)plan.n_events * plan.n_slots + (plan.n_cgroups > 0); /* one directory at a time */
     if (plan.sampling)
         plan.ring_bytes = options->ring_bytes ? options->ring_bytes : ring_that_fits(host, plan.n_rings);
     *ret = plan;

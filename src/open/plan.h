@@ -9,11 +9,14 @@
 
 struct plan {
     struct set_slot *slots; /* the plan's; free with plan_free() */
-    uint32_t n_slots, n_rings, n_events;
+    uint32_t n_slots, n_rings, n_events, n_cgroups;
     uint64_t descriptors;
     uint32_t ring_bytes;
-    bool sampling, inherit;
+    bool sampling, inherit, each_cpu;
 };
+
+/* The slots of one more thread, as those of the others are, appended: 0 or -ENOMEM. */
+int plan_add_thread(struct rk_host *host, struct plan *plan, int32_t tid);
 
 int plan_make(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
               const struct rk_set_options *options, struct plan *ret, struct rk_error *e);

@@ -58,6 +58,14 @@ int policy_check(const struct rk_set_options *o, struct rk_error *e)
         return fail_argument(e, stage, "RK_SAMPLE_STACK_USER is asked for and stack_user is 0");
     if ((o->sample & RK_SAMPLE_REGS_USER) && !o->regs_user)
         return fail_argument(e, stage, "RK_SAMPLE_REGS_USER is asked for and regs_user is 0");
+    if (o->remove_on_exec && o->enable_on_exec)
+        return fail_argument(e, stage, "enable_on_exec and remove_on_exec are both set; set one");
+    if (o->enabled && o->enable_on_exec)
+        return fail_argument(e, stage, "enabled and enable_on_exec are both set; set one");
+    if (o->threads_only && o->no_inherit)
+        return fail_argument(e, stage, "threads_only and no_inherit are both set; set one");
+    if (o->exclude & ~(UINT32_C(0xff)))
+        return fail_argument(e, stage, "exclude is %#x; it is made of RK_EXCLUDE_…", o->exclude);
     if (o->max_stack > UINT16_MAX)
         return fail_argument(e, stage, "max_stack is %u; the most is 65535", o->max_stack);
     return 0;
@@ -91,23 +99,39 @@ static bool excludes(struct rk_host *host, const struct rk_event *event)
     return event->type <= PERF_BREAKPOINT || policy_is_core(host, event->type);
 }
 
-int policy_refuse(const struct rk_event *event, struct rk_error *e)
+int policy_refuse(const struct rk_set_options *options, const struct rk_event *event, struct rk_error *e)
 {
     uint32_t modes = event->flags & MODES;
 
+    if (options->exclude & RK_EXCLUDE_KERNEL)
+        modes = RK_EVENT_USER;
     if ((!policy_is_kernels(event->type, event->config) && strcmp(event->pmu, "kprobe") != 0) || !modes ||
         (modes & RK_EVENT_KERNEL))
         return 0;
-    fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED, "leave its modifiers out",
+    fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED,
+         options->exclude & RK_EXCLUDE_KERNEL ? "don't exclude the kernel" : "leave its modifiers out",
          "%s: happens in the kernel alone, so that in user space there is nothing to count", event->name);
     fail_event(e, event->name);
     return -EOPNOTSUPP;
 }
 
-static uint64_t excluded(const struct rk_event *event)
+static uint64_t excluded(const struct rk_set_options *options, const struct rk_event *event)
 {
+    static const uint64_t by_option[] = {
+        ATTR_EXCLUDE_USER,
+        ATTR_EXCLUDE_KERNEL,
+        ATTR_EXCLUDE_HV,
+        ATTR_EXCLUDE_HOST,
+        ATTR_EXCLUDE_GUEST,
+        ATTR_EXCLUDE_IDLE,
+        ATTR_EXCLUDE_CALLCHAIN_KERNEL,
+        ATTR_EXCLUDE_CALLCHAIN_USER,
+    };
     uint32_t modes = event->flags & MODES;
     uint64_t flags = 0;
+
+    for (size_t i = 0; i < sizeof by_option / sizeof *by_option; i++)
+        flags |= options->exclude >> i & 1 ? by_option[i] : 0;
 
     if (modes)
         flags |= (modes & RK_EVENT_USER ? 0 : ATTR_EXCLUDE_USER) |
@@ -125,19 +149,23 @@ static uint64_t excluded(const struct rk_event *event)
 /* Only a leader may be pinned or exclusive, and only it waits to be enabled. */
 static uint64_t leading(const struct policy *policy, const struct rk_event *event, uint32_t members)
 {
+    const struct rk_set_options *o = policy->options;
     uint64_t flags = 0;
 
-    if (event->flags & RK_EVENT_PINNED)
+    if ((event->flags & RK_EVENT_PINNED) || o->pinned)
         flags |= ATTR_PINNED;
-    if (event->flags & RK_EVENT_EXCLUSIVE)
+    if ((event->flags & RK_EVENT_EXCLUSIVE) || o->exclusive)
         flags |= ATTR_EXCLUSIVE;
-    if (policy->options->enabled)
+    if (o->enabled)
         return flags | (*event->filter ? ATTR_DISABLED : 0); /* until it has its filter */
     flags |= ATTR_DISABLED;
     /* arm64 does not count a disabled leader when it checks whether the group fits, unless it will be enabled
      * on exec; the group would then never run. Where no exec can come (our descriptors are closed by it, and
-     * nothing is inherited) the bit has no other effect. */
-    if (policy->kind == TARGET_COMMAND || (policy->kind == TARGET_SELF && !policy->inherit && members > 1))
+     * nothing is inherited; a CPU does not exec) the bit has no other effect. Of others fit.c makes sure. */
+    if (o->remove_on_exec)
+        return flags;
+    if (o->enable_on_exec || policy->kind == TARGET_COMMAND ||
+        (members > 1 && ((policy->kind == TARGET_SELF && !policy->inherit) || target_by_cpu(policy->kind))))
         flags |= ATTR_ENABLE_ON_EXEC;
     return flags;
 }
@@ -257,12 +285,14 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
         .config4 = asked->config4,
         .bp_type = asked->bp_type,
         .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
-        .flags = excluded(asked),
+        .flags = excluded(policy->options, asked),
     };
     if (*asked->probe) /* the kernel reads it while it opens; the set keeps it */
         ret->config1 = (uint64_t)(uintptr_t)asked->probe;
     if (policy->inherit)
-        ret->flags |= ATTR_INHERIT;
+        ret->flags |= ATTR_INHERIT | (policy->options->threads_only ? ATTR_INHERIT_THREAD : 0);
+    if (policy->options->remove_on_exec)
+        ret->flags |= ATTR_REMOVE_ON_EXEC;
     if (place->leads) {
         ret->flags |= leading(policy, asked, place->members);
         if (place->members > 1 && !policy->no_together)
@@ -283,7 +313,7 @@ static enum policy_step to_user_only(struct policy *policy, struct rk_set *set, 
     uint32_t modes = event->flags & MODES;
     int64_t level;
 
-    if (policy->options->exact || policy->kind == TARGET_CPUS ||
+    if (policy->options->exact || target_by_cpu(policy->kind) ||
         policy_is_kernels(event->type, event->config) || !excludes(policy->host, event) ||
         (modes && (modes & (RK_EVENT_USER | RK_EVENT_KERNEL)) != (RK_EVENT_USER | RK_EVENT_KERNEL)))
         return STEP_NONE;

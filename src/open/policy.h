@@ -44,7 +44,7 @@ int policy_check(const struct rk_set_options *options, struct rk_error *e);
 bool policy_samples(const struct rk_set_options *options, const struct rk_events *events);
 
 /* Why this event can't mean anything as asked, before the kernel is: 0, or -errno with *e. */
-int policy_refuse(const struct rk_event *event, struct rk_error *e);
+int policy_refuse(const struct rk_set_options *options, const struct rk_event *event, struct rk_error *e);
 
 void policy_attr(const struct policy *policy, const struct set_event *event, const struct policy_place *place,
                  struct perf_attr *ret);

@@ -13,6 +13,7 @@
 #include "open/policy.h"
 #include "sys/perf.h"
 #include "sys/process.h"
+#include "target/freeze.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -36,6 +37,8 @@ struct rk_set *rk_set_close(struct rk_set *set)
     sys_fork_word_free(set->fork_word);
     free(set->events);
     free(set->slots);
+    free(set->cgroups);
+    free(set->parts);
     free(set->fds);
     free(set->ids);
     free(set->faults);
@@ -161,13 +164,30 @@ static int map_pages(struct rk_set *set, struct rk_error *e)
     return 0;
 }
 
-static int open_planned(struct rk_set *set, const struct plan *plan, const struct rk_events *events,
-                        enum target_kind kind, struct rk_error *e)
+static int copy_cgroups(struct rk_set *set, const struct rk_target *target)
+{
+    set->cgroups = target->n_cgroups ? calloc(target->n_cgroups, sizeof *set->cgroups) : NULL;
+    if (target->n_cgroups && !set->cgroups)
+        return -ENOMEM;
+    for (; set->n_cgroups < target->n_cgroups; set->n_cgroups++) {
+        const struct target_cgroup *from = &target->cgroups[set->n_cgroups];
+        struct set_cgroup *to = &set->cgroups[set->n_cgroups];
+        to->name = arena_text(&set->texts, from->name, strlen(from->name));
+        to->path = arena_text(&set->texts, from->path, strlen(from->path));
+        if (!to->name || !to->path)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_events *events,
+                        const struct rk_target *target, bool frozen, struct rk_error *e)
 {
     int rc;
 
     set->sampling = plan->sampling;
     set->inherit = plan->inherit;
+    set->follows = target_by_cpu(target->kind) && !target->cpus && !set->sampling;
     set->enabled = set->options.enabled;
     set->ring_bytes = plan->ring_bytes;
     set->ring_bytes_fixed = set->options.ring_bytes != 0;
@@ -177,17 +197,19 @@ static int open_planned(struct rk_set *set, const struct plan *plan, const struc
     rc = make_room(set, plan);
     if (rc == 0)
         rc = copy_events(set, events);
+    if (rc == 0)
+        rc = copy_cgroups(set, target);
     if (rc < 0)
         return rc == -ENOMEM ? fail_memory(e, RK_STAGE_OPEN)
                              : fail_argument(e, RK_STAGE_OPEN, "an event can't be read from the list");
-    rc = opening_run(set, plan, kind, e);
+    rc = opening_run(set, plan, target, frozen, e);
     if (rc < 0)
         return rc;
     if (set->sampling) {
         rc = ask_ids(set, e);
         return rc < 0 ? rc : choose_rings(set, plan->n_rings, e);
     }
-    if (kind == TARGET_SELF && !set->inherit && !set->options.no_user_read)
+    if (target->kind == TARGET_SELF && !set->inherit && !set->options.no_user_read)
         return map_pages(set, e);
     return 0;
 }
@@ -196,6 +218,7 @@ int rk_set_open(struct rk_host *host, const struct rk_events *events, const stru
                 const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e)
 {
     struct plan plan = {0};
+    struct freeze *freeze = NULL;
     int rc;
 
     if (!ret)
@@ -205,9 +228,14 @@ int rk_set_open(struct rk_host *host, const struct rk_events *events, const stru
         return fail_memory(e, RK_STAGE_OPEN);
     set->host = host;
     rc = options_check(&set->options, sizeof set->options, options, "rk_set_options", RK_STAGE_OPEN, e);
-    if (rc < 0 || (rc = plan_make(host, events, target, &set->options, &plan, e)) < 0)
-        return rc;
-    rc = open_planned(set, &plan, events, target->kind, e);
+    if (rc == 0 && set->options.freeze && target &&
+        (target_attaches(target->kind) || target->kind == TARGET_THREAD))
+        rc = freeze_target(target, &freeze, e);
+    if (rc == 0)
+        rc = plan_make(host, events, target, &set->options, &plan, e);
+    if (rc == 0)
+        rc = open_planned(set, &plan, events, target, freeze != NULL, e);
+    freeze_end(freeze);
     plan_free(&plan);
     if (rc < 0)
         return rc;
@@ -261,6 +289,13 @@ int rk_set_slot(const struct rk_set *set, size_t slot, int32_t *ret_pid, int32_t
     *ret_pid = set->slots[slot].pid;
     *ret_cpu = set->slots[slot].cpu;
     return 0;
+}
+
+const char *rk_set_slot_cgroup(const struct rk_set *set, size_t slot)
+{
+    if (!set || slot >= set->n_slots || set->slots[slot].cgroup == SET_NO_CGROUP)
+        return NULL;
+    return set->cgroups[set->slots[slot].cgroup].name;
 }
 
 int set_note_add(struct rk_set *set, uint32_t event, uint32_t cause, bool absent, const char *remedy,
@@ -335,6 +370,7 @@ int set_fail(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t e
     struct rk_error error = {.size = sizeof error};
 
     if (slot < set->n_slots) {
+        attempt.flags = set->slots[slot].cgroup != SET_NO_CGROUP ? RK_ATTEMPT_CGROUP : 0;
         attempt.pid = set->slots[slot].pid;
         attempt.cpu = set->slots[slot].cpu;
     }
@@ -345,12 +381,12 @@ int set_fail(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t e
         attempt.config = attr->config;
         attempt.event = at->event.name;
         attempt.frequency = attr->flags & ATTR_FREQ ? attr->sample_period : 0;
-        attempt.flags = (attr->flags & ATTR_EXCLUDE_KERNEL ? 0 : RK_ATTEMPT_KERNEL) |
-                        (attr->sample_period ? RK_ATTEMPT_SAMPLING : 0) |
-                        (attr->flags & ATTR_PRECISE_MASK ? RK_ATTEMPT_PRECISE : 0) |
-                        (attr->branch_sample_type ? RK_ATTEMPT_BRANCHES : 0) |
-                        (attr->flags & ATTR_PINNED ? RK_ATTEMPT_PINNED : 0) |
-                        (at->leader != event ? RK_ATTEMPT_GROUP : 0);
+        attempt.flags |= (attr->flags & ATTR_EXCLUDE_KERNEL ? 0 : RK_ATTEMPT_KERNEL) |
+                         (attr->sample_period ? RK_ATTEMPT_SAMPLING : 0) |
+                         (attr->flags & ATTR_PRECISE_MASK ? RK_ATTEMPT_PRECISE : 0) |
+                         (attr->branch_sample_type ? RK_ATTEMPT_BRANCHES : 0) |
+                         (attr->flags & ATTR_PINNED ? RK_ATTEMPT_PINNED : 0) |
+                         (at->leader != event ? RK_ATTEMPT_GROUP : 0);
     }
     explain(set->host, &attempt, &error);
     error_give(e, &error);

@@ -41,7 +41,17 @@ struct set_event {
 
 struct set_slot {
     int32_t pid, cpu; /* each -1: any; pid 0: the calling thread */
+    uint32_t cgroup;  /* its number in set->cgroups; SET_NO_CGROUP: none */
 };
+#define SET_NO_CGROUP UINT32_MAX
+
+struct set_cgroup {
+    const char *name; /* as the caller wrote it */
+    const char *path; /* from the host's root on */
+};
+
+/* count/follow.c */
+struct set_part;
 
 struct set_group {
     uint32_t first, n; /* into set->members */
@@ -72,6 +82,7 @@ struct rk_set {
 
     bool sampling;
     bool inherit;
+    bool follows;   /* all CPUs, whichever they are: rk_set_refresh() */
     bool streamed;  /* a stream reads its rings */
     bool enabled;   /* by rk_set_enable(), or from the beginning */
     bool user_read; /* some group has pages that may be read in user space */
@@ -82,9 +93,11 @@ struct rk_set {
         only_read; /* plain, and one read(2) of so many bytes, each value in a word, gives a slot; else 0 */
     struct rk_set_options options;
 
-    uint32_t n_events, n_slots, n_groups, n_rings;
+    uint32_t n_events, n_slots, n_groups, n_rings, n_cgroups;
     struct set_event *events;
     struct set_slot *slots;
+    struct set_cgroup *cgroups;
+    struct set_part *parts; /* one per slot, of a set whose CPUs came and went: NULL where none did */
     int *fds;
     uint64_t *ids;   /* shaped like fds: the kernel's event ids, for sampling sets; else NULL */
     int32_t *faults; /* shaped like fds: why the last read failed: -errno, SET_FAULT_EMPTY, 0: it did not */

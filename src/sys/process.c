@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,6 +24,7 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
+#define PIDFD_OF_THREAD O_EXCL /* PIDFD_THREAD */
 
 uint64_t sys_clock_ns(void)
 {
@@ -37,6 +39,15 @@ void sys_sleep_ns(uint64_t ns)
     struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
     nanosleep(&time, NULL);
+}
+
+uint64_t sys_boot_ticks(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    uint64_t ticks = (uint64_t)sysconf(_SC_CLK_TCK);
+    return (uint64_t)now.tv_sec * ticks + (uint64_t)now.tv_nsec / (1000000000 / ticks);
 }
 
 int32_t sys_process_id(void)
@@ -201,10 +212,23 @@ int sys_pidfd_open(int32_t pid)
     return fd < 0 ? -errno : (int)fd;
 }
 
+int sys_pidfd_open_thread(int32_t tid)
+{
+    long fd = syscall(SYS_pidfd_open, tid, (unsigned)PIDFD_OF_THREAD);
+    return fd < 0 ? -errno : (int)fd;
+}
+
 int sys_signal(int32_t pid, int pidfd, int signal)
 {
     long rc = pidfd >= 0 ? syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0U) : kill(pid, signal);
     return rc < 0 ? -errno : 0;
+}
+
+int sys_thread_counters(int enable)
+{
+    int what = enable ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE;
+
+    return prctl(what, 0, 0, 0, 0) < 0 ? -errno : 0;
 }
 
 static uint64_t timeval_ns(struct timeval time)

@@ -11,6 +11,9 @@
 uint64_t sys_clock_ns(void);
 void sys_sleep_ns(uint64_t ns);
 
+/* CLOCK_BOOTTIME in the ticks that /proc/ID/stat has start times in: 100 a second. */
+uint64_t sys_boot_ticks(void);
+
 int32_t sys_process_id(void);
 int32_t sys_thread_id(void);
 
@@ -57,8 +60,14 @@ int sys_fd_check(int fd);
 /* pidfd_open(2): a descriptor (close-on-exec) or -errno (-ENOSYS before Linux 5.3). */
 int sys_pidfd_open(int32_t pid);
 
+/* The same for one thread: -EINVAL before Linux 6.9. */
+int sys_pidfd_open_thread(int32_t tid);
+
 /* Signals the process: through pidfd where that is ≥ 0, so that a reused id can't be hit. */
 int sys_signal(int32_t pid, int pidfd, int signal);
+
+/* prctl(2): all counters that the calling thread has opened, on or off. 0 or -errno. */
+int sys_thread_counters(int enable);
 
 struct sys_end {
     int status; /* wait(2)'s */

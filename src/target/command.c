@@ -306,13 +306,11 @@ static int await(const struct rk_target *target, int timeout_ms, struct sys_end 
     }
 }
 
-int rk_target_wait(struct rk_target *target, int timeout_ms, struct rk_exit *ret)
+int command_wait(struct rk_target *target, int timeout_ms, struct rk_exit *ret)
 {
     struct sys_end end;
 
-    if (!target || target->kind != TARGET_COMMAND || target->state == TARGET_WAITING)
-        return -EINVAL;
-    if (ret && ret->size < sizeof ret->size) /* before its end is taken and lost */
+    if (target->state == TARGET_WAITING)
         return -EINVAL;
     if (target->owner != sys_process_id())
         return -ESTALE;

@@ -1,5 +1,5 @@
 /*
- * CPUs as a target: the numbers of a list, all of them online now.
+ * CPUs as a target: the numbers of a list, all of them online now; or all that are online whenever it is asked.
  */
 #include "base/error.h"
 #include "base/text.h"
@@ -44,33 +44,32 @@ static int all_online(const int32_t *cpus, size_t n, const int32_t *online, size
     return 0;
 }
 
-int rk_target_cpus(struct rk_host *host, const char *list, struct rk_target **ret, struct rk_error *e)
+int target_cpus_take(struct rk_target *target, struct rk_host *host, const char *list, struct rk_error *e)
 {
     const int32_t *online;
     size_t n_online, position = 0;
-
-    if (!host || !ret)
-        return fail_argument(e, RK_STAGE_TARGET, "rk_target_cpus: %s is NULL", host ? "ret" : "host");
     int rc = rk_host_cpus(host, &online, &n_online);
+
     if (rc < 0)
         return fail(e, rc, RK_STAGE_TARGET, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
                     rc == -EMFILE ? sys_limit_more_descriptors() : NULL,
                     "which CPUs are online can't be read from /sys or /proc: %s", strerror(-rc));
+    target->host = host;
+    if (!list)
+        return 0;
+    rc = cpu_list_parse(list, &target->cpus, &target->n_cpus, &position);
+    return rc < 0 ? bad_list(rc, list, position, e)
+                  : all_online(target->cpus, target->n_cpus, online, n_online, e);
+}
+
+int rk_target_cpus(struct rk_host *host, const char *list, struct rk_target **ret, struct rk_error *e)
+{
+    if (!host || !ret)
+        return fail_argument(e, RK_STAGE_TARGET, "rk_target_cpus: %s is NULL", host ? "ret" : "host");
     struct rk_target *target = target_new(TARGET_CPUS, -1);
     if (!target)
         return fail_memory(e, RK_STAGE_TARGET);
-    if (list) {
-        rc = cpu_list_parse(list, &target->cpus, &target->n_cpus, &position);
-        rc = rc < 0 ? bad_list(rc, list, position, e)
-                    : all_online(target->cpus, target->n_cpus, online, n_online, e);
-    } else {
-        target->n_cpus = n_online;
-        target->cpus = calloc(n_online, sizeof *online);
-        if (target->cpus)
-            memcpy(target->cpus, online, n_online * sizeof *online);
-        else
-            rc = fail_memory(e, RK_STAGE_TARGET);
-    }
+    int rc = target_cpus_take(target, host, list, e);
     if (rc < 0) {
         rk_target_free(target);
         return rc;

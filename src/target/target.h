@@ -15,6 +15,8 @@ enum target_kind {
     TARGET_PROCESS, /* the thread ids of /proc/PID/task */
     TARGET_COMMAND, /* one thread id: the child's, which waits before its exec until rk_target_start() */
     TARGET_CPUS,    /* CPU numbers */
+    TARGET_TREE,    /* the thread ids of a process and of all that descend from it */
+    TARGET_CGROUPS, /* CPU numbers, for each of the cgroups */
 };
 
 enum target_state {
@@ -27,10 +29,16 @@ enum target_state {
 struct rk_target {
     enum target_kind kind;
     int32_t pid;   /* thread, process or command; 0 self; -1 CPUs */
-    int32_t *cpus; /* ascending */
+    int32_t *cpus; /* ascending; NULL: all that are online whenever it is asked, as `host` tells */
     size_t n_cpus;
+    struct rk_host *host; /* CPUs and cgroups */
+    struct target_cgroup {
+        char *name; /* as the caller wrote it */
+        char *path; /* from the host's root on */
+    } * cgroups;
+    size_t n_cgroups;
 
-    /* A command; a process has pidfd alone. */
+    /* A command; a process, tree or thread has pidfd alone. */
     int pidfd;   /* -1: this kernel has none */
     int channel; /* our end of the socket pair to the child before its exec, or -1 */
     int32_t owner;
@@ -40,12 +48,43 @@ struct rk_target {
     struct rk_exit end;
 };
 
+/* Counted by CPU, whoever runs there: what is not counted by thread. */
+static inline bool target_by_cpu(enum target_kind kind)
+{
+    return kind == TARGET_CPUS || kind == TARGET_CGROUPS;
+}
+
+/* Something that runs already, and may have or get any number of threads. */
+static inline bool target_attaches(enum target_kind kind)
+{
+    return kind == TARGET_PROCESS || kind == TARGET_TREE;
+}
+
 /*
- * What is measured now: for TARGET_CPUS CPU numbers, else thread ids (perf_event_open's pid argument, 0 for
- * self), ascending, at least one. A process is read anew at each call. The caller frees the array.
+ * What is measured now: for CPUs and cgroups CPU numbers, else thread ids (perf_event_open's pid argument, 0 for
+ * self), ascending, at least one. Processes, and all CPUs, are read anew at each call. The caller frees the array.
  * 0 or -errno with *e filled (RK_CAUSE_NO_PROCESS: it has ended).
  */
 int target_ids(const struct rk_target *target, int32_t **ret, size_t *ret_n, struct rk_error *e);
+
+/* When a thread was born, in sys_boot_ticks(); 0 where it can't be told. */
+uint64_t target_born(int32_t tid);
+
+/* Whose child a process is; 0 for a thread that does not lead one, and where it can't be told. */
+int32_t target_parent(int32_t pid);
+
+/* Whether a thread lives: 1, or 0. */
+bool target_lives(int32_t tid);
+
+/* 0 and the leader of a thread that lives; -ESRCH, -errno with *e filled. */
+int target_look_up(const char *noun, int32_t id, int32_t *ret_leader, struct rk_error *e);
+
+/* -ESRCH: it has ended; `rc`: a failure of the system that says nothing of the process. */
+int target_gone(const char *noun, int32_t id, struct rk_error *e);
+int target_unread(int rc, const char *noun, int32_t id, struct rk_error *e);
+
+/* CPUs as the caller wrote them (NULL: all, followed) into the target. */
+int target_cpus_take(struct rk_target *target, struct rk_host *host, const char *list, struct rk_error *e);
 
 /* A zeroed target of that kind without descriptors, or NULL: out of memory. */
 struct rk_target *target_new(enum target_kind kind, int32_t pid);

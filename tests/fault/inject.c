@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -497,4 +498,11 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
     else if (number != SYS_pidfd_send_signal)
         FAIL("syscall", -1, ENOSYS, EPERM);
     return __real_syscall(number, a, b, c, d, e, f);
+}
+
+/* Its first argument is an enum in glibc; the others are what the request wants. */
+WRAP(long, ptrace, int request, int pid, void *address, void *data)
+{
+    FAIL("ptrace", -1, EPERM, ESRCH);
+    return __real_ptrace(request, pid, address, data);
 }

@@ -1,0 +1,27 @@
+/*
+ * Threads that were born while a process was being opened.
+ */
+#ifndef OPEN_BIRTHS_H
+#define OPEN_BIRTHS_H
+
+#include "target/target.h"
+
+struct births {
+    VECTOR(int32_t) known;  /* ascending: those that were opened, or looked at */
+    VECTOR(int32_t) missed; /* found by the last look: surely not counted, to be opened */
+    size_t ambiguous;       /* found so far: may be counted or not */
+};
+
+/*
+ * Looks which threads the target has now. Those that are not known become so, and are `missed` or `ambiguous`.
+ * `began`: sys_boot_ticks() before the first counter was opened; `inherit`: born threads may be counted already.
+ * How many were found, or -errno (-ESRCH: the target has ended).
+ */
+int births_look(struct births *births, const struct rk_target *target, uint64_t began, bool inherit);
+
+/* Makes a thread known: 0 or -ENOMEM. */
+int births_know(struct births *births, int32_t tid);
+
+void births_free(struct births *births);
+
+#endif

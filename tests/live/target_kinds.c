@@ -1,0 +1,291 @@
+/*
+ * Trees, frozen processes, cgroups: each counts what runs there, all of it, once; and says when it has ended.
+ */
+#include "session.h"
+
+#include <poll.h>
+#include <pthread.h>
+
+#define PAGES 1000
+#define FEW 300 /* a process's own: its stack, a sanitizer's shadow */
+
+static struct rk_error e = {.size = sizeof e};
+static int go[2], done[2];
+
+static void await(int n)
+{
+    char c;
+
+    while (n-- > 0)
+        CHECK(read(done[0], &c, 1) == 1);
+}
+
+static void *touch_when_told(void *unused)
+{
+    char c;
+
+    (void)unused;
+    CHECK(read(go[0], &c, 1) == 1);
+    touch(PAGES);
+    CHECK(write(done[1], "d", 1) == 1);
+    return NULL;
+}
+
+/* A process with a second thread and so many generations below it, each the same. */
+static void generation(int below)
+{
+    pthread_t thread;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (below > 0 && fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (--below == 0)
+            break;
+    }
+    CHECK(pthread_create(&thread, NULL, touch_when_told, NULL) == 0);
+    CHECK(write(done[1], "r", 1) == 1);
+    touch_when_told(NULL);
+    for (;;)
+        pause();
+}
+
+static pid_t start(int below)
+{
+    CHECK(pipe(go) == 0 && pipe(done) == 0);
+    fflush(stdout);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0)
+        generation(below);
+    await(below + 1);
+    return pid;
+}
+
+static void stop(pid_t pid)
+{
+    kill(pid, SIGKILL); /* the others follow */
+    CHECK(waitpid(pid, NULL, 0) == pid);
+    close(go[0]), close(go[1]), close(done[0]), close(done[1]);
+}
+
+/* Notes of births that can't be told to be counted. */
+static int races(const struct rk_set *set)
+{
+    struct rk_note note = {.size = sizeof note};
+    int n = 0;
+
+    for (size_t i = 0; i < rk_set_notes(set); i++) {
+        EQUAL(rk_set_note(set, i, &note), 0);
+        if (note.cause != RK_CAUSE_RACE)
+            continue;
+        CHECK(strstr(note.what, "born") && note.remedy[0]);
+        n++;
+    }
+    return n;
+}
+
+/* Three generations of two threads: six slots, six times the pages, none twice. */
+static void test_tree(struct rk_host *host, uint32_t freeze)
+{
+    const struct rk_set_options options = {.size = sizeof options, .freeze = freeze};
+    pid_t pid = start(2);
+    struct rk_events *events;
+    struct rk_target *tree, *process;
+    struct rk_set *set;
+    struct rk_value v[2];
+
+    OK(rk_events_parse(host, "{page-faults,task-clock}", &events, &e));
+    OK(rk_target_tree(pid, &tree, &e));
+    OK(rk_target_process(pid, &process, &e));
+    EQUAL(rk_target_pid(tree), pid);
+    OK(rk_set_open(host, events, process, &options, &set, &e));
+    EQUAL(rk_set_slots(set), 2);
+    rk_set_close(set);
+    int r = rk_set_open(host, events, tree, &options, &set, &e);
+    if (freeze && r == -EPERM)
+        SKIP("%s", e.what);
+    OK(r);
+    EQUAL(rk_set_slots(set), 6);
+    EQUAL(races(set), 0);
+    CHECK(rk_set_enable(set) == 0);
+    CHECK(write(go[1], "gggggg", 6) == 6);
+    await(6);
+    CHECK(rk_set_total(set, v, 2) == 0);
+    if (v[0].value < 6 * PAGES || v[0].value > 6 * (PAGES + FEW))
+        FAIL("%d faults made in a tree, %" PRIu64 " counted", 6 * PAGES, v[0].value);
+    EQUAL(rk_target_wait(tree, 0, NULL), 0);
+    rk_set_close(set);
+    stop(pid);
+    struct rk_exit x = {.size = sizeof x, .status = 77};
+    EQUAL(rk_target_wait(tree, -1, &x), 1);
+    EQUAL(x.status, 0);
+    if (rk_target_fd(tree) >= 0) {
+        struct pollfd end = {.fd = rk_target_fd(tree), .events = POLLIN};
+        EQUAL(poll(&end, 1, 0), 1);
+    }
+    EQUAL(rk_set_open(host, events, tree, &options, &set, &e), -ESRCH);
+    EQUAL(e.cause, RK_CAUSE_NO_PROCESS);
+    rk_target_free(tree);
+    rk_target_free(process);
+    rk_events_free(events);
+}
+
+/* One thread: its end can be waited for, with a descriptor or without. */
+static void test_thread_end(void)
+{
+    pid_t pid = start(0);
+    struct rk_target *thread;
+
+    OK(rk_target_thread(pid, &thread, &e));
+    EQUAL(rk_target_wait(thread, 0, NULL), 0);
+    EQUAL(rk_target_wait(thread, 20, NULL), 0);
+    stop(pid);
+    EQUAL(rk_target_wait(thread, -1, NULL), 1);
+    rk_target_free(thread);
+}
+
+/* Births without end: every one counted once where the process stands still while it is opened; elsewhere the set
+ * says how many it can't tell. */
+static void *child_thread(void *unused)
+{
+    (void)unused;
+    touch(10);
+    return NULL;
+}
+
+static void bear(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    CHECK(write(done[1], "r", 1) == 1);
+    for (;;) {
+        pthread_t threads[4];
+        int n = 0;
+        while (n < 4 && pthread_create(&threads[n], NULL, child_thread, NULL) == 0)
+            n++;
+        while (n > 0)
+            pthread_join(threads[--n], NULL);
+    }
+}
+
+static void test_births(struct rk_host *host, uint32_t freeze)
+{
+    const struct rk_set_options options = {.size = sizeof options, .freeze = freeze};
+    struct rk_events *events;
+    struct rk_target *target;
+    struct rk_set *set;
+    struct rk_value v[2], more[2];
+
+    CHECK(pipe(go) == 0 && pipe(done) == 0);
+    pid_t pid = fork();
+    if (pid == 0)
+        bear();
+    await(1);
+    OK(rk_events_parse(host, "{page-faults,task-clock}", &events, &e));
+    OK(rk_target_process(pid, &target, &e));
+    for (int i = 0; i < 20; i++) {
+        OK(rk_set_open(host, events, target, &options, &set, &e));
+        if (freeze)
+            EQUAL(races(set), 0);
+        CHECK(rk_set_enable(set) == 0);
+        do
+            CHECK(rk_set_total(set, v, 2) == 0);
+        while (v[0].value < 20);
+        do {
+            CHECK(rk_set_total(set, more, 2) == 0);
+            if (more[0].running) /* a group half inherited reads not at all, never less */
+                CHECK(more[0].value >= v[0].value);
+        } while (more[0].value < v[0].value + 20);
+        rk_set_close(set);
+    }
+    EQUAL(waitpid(pid, NULL, WNOHANG), 0); /* it goes on, and its end is ours to take */
+    rk_target_free(target);
+    rk_events_free(events);
+    stop(pid);
+}
+
+/* A cgroup of our own, where we may make one. */
+static bool make_cgroup(struct rk_host *host, char *path, size_t size, const char **ret_name)
+{
+    const char *mount;
+
+    if (rk_host_mount(host, RK_MOUNT_CGROUP1, &mount) < 0 &&
+        rk_host_mount(host, RK_MOUNT_CGROUP2, &mount) < 0)
+        return false;
+    snprintf(path, size, "%s/reckon-test-%d", mount, getpid());
+    *ret_name = path + strlen(mount) + 1;
+    return mkdir(path, 0755) == 0;
+}
+
+static void enter_cgroup(const char *path, pid_t pid)
+{
+    char file[256], text[16];
+
+    snprintf(file, sizeof file, "%s/cgroup.procs", path);
+    int fd = open(file, O_WRONLY | O_CLOEXEC), n = snprintf(text, sizeof text, "%d", pid);
+    CHECK(fd >= 0 && write(fd, text, (size_t)n) == n && close(fd) == 0);
+}
+
+static void test_cgroup(struct rk_host *host)
+{
+    char path[200];
+    const char *name = NULL;
+    struct rk_events *events;
+    struct rk_target *target = NULL;
+    struct rk_set *set;
+    struct rk_value v[1], sum = {0};
+
+    OK(rk_events_parse(host, "page-faults", &events, &e));
+    EQUAL(rk_target_cgroups(host, (const char *const[]){"no-such-cgroup-here"}, 1, NULL, &target, &e),
+          -ENOENT);
+    CHECK(!target && e.what[0] && e.remedy[0]);
+    EQUAL(rk_target_cgroups(host, (const char *const[]){"../../etc"}, 1, NULL, &target, &e), -EINVAL);
+    if (!make_cgroup(host, path, sizeof path, &name)) {
+        printf("no cgroup can be made here: cgroups are not tried\n");
+        rk_events_free(events);
+        return;
+    }
+    pid_t pid = start(0);
+    enter_cgroup(path, pid);
+    OK(rk_target_cgroups(host, (const char *const[]){name, path}, 2, NULL, &target, &e));
+    int r = rk_set_open(host, events, target, NULL, &set, &e);
+    if (r == 0) {
+        CHECK(rk_set_slots(set) % 2 == 0);
+        CHECK(strcmp(rk_set_slot_cgroup(set, 0), name) == 0);
+        CHECK(strcmp(rk_set_slot_cgroup(set, rk_set_slots(set) - 1), path) == 0);
+        CHECK(rk_set_enable(set) == 0);
+        touch(PAGES); /* not there */
+        CHECK(write(go[1], "gg", 2) == 2);
+        await(2);
+        for (size_t slot = 0; slot < rk_set_slots(set) / 2; slot++) {
+            CHECK(rk_set_read(set, slot, v, 1) == 0);
+            sum.value += v[0].value;
+        }
+        if (sum.value < 2 * PAGES || sum.value > 2 * (PAGES + FEW))
+            FAIL("%d faults made in a cgroup, %" PRIu64 " counted", 2 * PAGES, sum.value);
+        CHECK(rk_set_total(set, v, 1) == 0);
+        EQUAL(v[0].value, 2 * sum.value); /* it was named twice */
+        rk_set_close(set);
+    } else {
+        CHECK(r == -EACCES || r == -EPERM);
+        printf("cgroups are not counted here: %s\n", e.what);
+    }
+    rk_target_free(target);
+    rk_events_free(events);
+    stop(pid);
+    rmdir(path);
+}
+
+int main(void)
+{
+    struct rk_host *host;
+
+    OK(rk_host_open(NULL, &host, &e));
+    test_tree(host, 0);
+    test_thread_end();
+    test_births(host, 0);
+    test_cgroup(host);
+    test_births(host, 1);
+    test_tree(host, 1);
+    rk_host_close(host);
+    return 0;
+}
