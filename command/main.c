@@ -13,6 +13,7 @@ static const struct verb {
     const char *about;
 } verbs[] = {
     {"stat", verb_stat, "run a command and count what it does"},
+    {"compare", verb_compare, "run commands in turn and say whether they differ"},
     {"record", verb_record, "run a command and sample where its time goes, into perf.data"},
     {"report", verb_report, "show the hottest functions of a recording"},
     {"export", verb_export, "write a recording's profile in another tool's format"},

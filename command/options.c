@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEFT 26 /* columns of an option in the help */
+
 static const struct option help_option = {'h', 'h', "help", NULL, "show this help"};
 
 void options_begin(struct options *o, int argc, char **argv)
@@ -43,8 +45,11 @@ static void print_option(const struct option *option)
     if (option->name)
         n += snprintf(left + n, sizeof left - (size_t)n, "--%s", option->name);
     if (option->argument)
-        snprintf(left + n, sizeof left - (size_t)n, " %s", option->argument);
-    printf("  %-26s %s\n", left, option->help);
+        n += snprintf(left + n, sizeof left - (size_t)n, " %s", option->argument);
+    if (n >= LEFT) /* too long: the help on a line of its own */
+        printf("  %s\n  %-*s %s\n", left, LEFT, "", option->help);
+    else
+        printf("  %-*s %s\n", LEFT, left, option->help);
 }
 
 static int print_help(const struct options *o)
@@ -151,6 +156,14 @@ int options_next(struct options *o)
         return next_letter(o);
     }
     return word[2] ? next_name(o, word + 2) : end(o);
+}
+
+const char *options_word(struct options *o, const char *missing)
+{
+    if (o->at < o->rest)
+        return *o->at++;
+    options_wrong(o, "%s", missing);
+    return NULL;
 }
 
 int options_status(int answer)

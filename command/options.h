@@ -45,6 +45,9 @@ void options_begin(struct options *o, int argc, char **argv);
 /* The next option's id, or one of the above; the message or the help is printed already. */
 int options_next(struct options *o);
 
+/* A further word of an option that takes several (-P NAME MIN MAX); NULL with `missing` printed. */
+const char *options_word(struct options *o, const char *missing);
+
 /* The exit status for a negative answer of options_next(). */
 int options_status(int answer);
 

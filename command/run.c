@@ -7,13 +7,14 @@
 #include <signal.h>
 #include <sys/types.h>
 
-/* Signal handlers have no context: these two are theirs. */
+/* Signal handlers have no context: these are theirs. */
 static volatile sig_atomic_t signals;
+static volatile sig_atomic_t last_signal;
 static volatile sig_atomic_t command_pid;
 
 static void count_signal(int signal)
 {
-    (void)signal;
+    last_signal = signal;
     signals++;
 }
 
@@ -21,10 +22,16 @@ static void pass_on(int signal)
 {
     int saved = errno;
 
+    last_signal = signal;
     signals++;
     if (command_pid > 0)
         kill((pid_t)command_pid, signal);
     errno = saved;
+}
+
+static void nothing(int signal)
+{
+    (void)signal;
 }
 
 /* What is ignored already (nohup, a background job) stays ignored. */
@@ -43,12 +50,19 @@ void run_shield(int32_t pid)
     handle(SIGQUIT, count_signal);
     handle(SIGTERM, pass_on);
     handle(SIGHUP, pass_on);
-    handle(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error of write(2), told like a full disk */
+    /* A file that grows too large is an error of write(2), told like a full disk. Not ignored: that, a command that is
+     * started later would inherit. */
+    handle(SIGXFSZ, nothing);
 }
 
 int run_signals(void)
 {
     return signals;
+}
+
+int run_last_signal(void)
+{
+    return last_signal;
 }
 
 int run_failed(const char *verb, const struct rk_error *e)

@@ -1,6 +1,6 @@
 # bash completion for reckon. tests/cli/completion.sh compares the options with what --help prints.
 _reckon() {
-    local verbs='stat record report export dump list doctor' verb='' i
+    local verbs='stat compare record report export dump list doctor' verb='' i
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 
     if ((COMP_CWORD == 1)); then
@@ -12,6 +12,7 @@ _reckon() {
     local options
     case $verb in
     stat) options='-e --event -i --no-inherit -o --output --json -h --help' ;;
+    compare) options='-r --runs --time -w --warmup -e --event --reference -n --names -L --parameter-list -P --parameter-scan -D --parameter-step --setup --prepare --cleanup --ignore-failure --shell --input --show-output --seed --json --csv --markdown -h --help' ;;
     record) options='-e --event -F --freq -c --count -g --call-graph -i --no-inherit -o --output -q --quiet -h --help' ;;
     report) options='-e --event -i --input --lines --csv --json -h --help' ;;
     export) options='--format -e --event -i --input -o --output -h --help' ;;
@@ -22,7 +23,7 @@ _reckon() {
     esac
 
     case $verb$prev in
-    stat-e | record-e | *--event)
+    stat-e | compare-e | record-e | *--event)
         local events='cycles instructions branches branch-misses cache-references cache-misses ref-cycles
             task-clock cpu-clock page-faults minor-faults major-faults context-switches cpu-migrations'
         local before=${cur%"${cur##*,}"}
@@ -42,6 +43,8 @@ _reckon() {
         return
         ;;
     *-F | *--freq | *-c | *--count | *--lines) return ;;
+    compare-r | compare-w | compare-n | compare-L | compare-P | compare-D | *--runs | *--time | *--warmup | *--names) return ;;
+    *--reference | *--parameter-* | *--setup | *--prepare | *--cleanup | *--seed) return ;;
     esac
 
     if [[ $cur == -* ]]; then
@@ -57,6 +60,8 @@ _reckon() {
                 ;;
             esac
         done
+        mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+    elif [[ $verb == compare ]]; then # texts, each beginning with a command
         mapfile -t COMPREPLY < <(compgen -c -- "$cur")
     elif [[ $verb != list ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
