@@ -288,8 +288,8 @@ static int alias_terms(struct reading *r, const struct pmu_alias *alias, const c
         }
         if (rc < 0)
             return rc;
-        if (rc == 0)
-            break;
+        if (rc == 0) /* no such field, be it the last: without it, it would be another event */
+            return parse_unreadable(r->p, at, r->pmu, alias->name, -EBADMSG);
         if (text < end)
             text++;
     }

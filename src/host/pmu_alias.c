@@ -111,7 +111,7 @@ static int read_texts(const struct rk_host *host, const struct host_pmu *pmu, st
     if (rc == 0 && (rc = beside(host, pmu, alias, ".unit", text)) == 0)
         rc = (alias->unit = strdup(text)) ? 0 : -ENOMEM;
     if (rc == 0 && (rc = beside(host, pmu, alias, "", text)) == 0)
-        rc = (alias->terms = strdup(text)) ? 0 : -ENOMEM;
+        rc = !*text ? -EBADMSG : (alias->terms = strdup(text)) ? 0 : -ENOMEM; /* nothing is no event */
     return rc;
 }
 

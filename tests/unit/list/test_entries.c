@@ -424,6 +424,43 @@ static void json(void **state)
     assert_int_equal(rk_list_export(NULL, "json", &text_sink, &e), -EINVAL);
 }
 
+/* Files of sysfs that are empty, huge, no text, or can't be read: the event is listed with the reason, the others too. */
+static void wrong_files(void **state)
+{
+#define UNCORE "sys/bus/event_source/devices/odd/"
+    static const char *const unread[] = {"odd/empty/", "odd/huge/", "odd/directory/", "odd/bytes/",
+                                         "odd/field/"};
+    struct rk_error e = {.size = sizeof e};
+    char *huge = malloc((1 << 20) + 1);
+    (void)state;
+    assert_non_null(huge);
+    memset(huge, 'x', 1 << 20);
+    huge[1 << 20] = '\0';
+    fake_file(UNCORE "type", "30\n");
+    fake_file(UNCORE "format/event", "config:0-7\n");
+    fake_file(UNCORE "events/good", "event=1\n");
+    fake_file(UNCORE "events/empty", "");
+    fake_file(UNCORE "events/huge", huge);
+    fake_file(UNCORE "events/bytes", "\xff\x1b[31m=1\n");
+    fake_file(UNCORE "events/field", "event=1,nothing=1\n");
+    fake_file(UNCORE "events/directory/file", "event=1\n");
+    fake_file("sys/bus/event_source/devices/typeless/format/event", "config:0-7\n");
+    fake_file("sys/bus/event_source/devices/worded/type", "a word\n");
+    free(huge);
+    gather(RK_LIST_LONG, NULL, 0, NULL);
+    assert_int_equal(find("odd/good/").able, RK_ABLE_YES);
+    assert_int_equal(find("page-faults").able, RK_ABLE_YES);
+    for (size_t i = 0; i < sizeof unread / sizeof *unread; i++) {
+        struct rk_list_entry entry = find(unread[i]);
+        if (entry.able == RK_ABLE_YES || !entry.what[0])
+            fail_msg("%s: %u '%s'", entry.name, entry.able, entry.what);
+    }
+    forget();
+    assert_int_equal(rk_list_export(list, "json", &text_sink, &e), 0);
+    validate("list");
+    assert_null(strchr(written, '\x1b'));
+}
+
 static void arguments(void **state)
 {
     struct rk_error e = {.size = sizeof e};
@@ -461,6 +498,7 @@ int main(void)
         LIST_TEST(a_container_without_sysfs),
         LIST_TEST(nothing_is_opened),
         LIST_TEST(json),
+        LIST_TEST(wrong_files),
         LIST_TEST(arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
