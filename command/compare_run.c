@@ -39,11 +39,15 @@ static int streams_open(const struct compare *c, bool input, struct streams *s)
 {
     const char *path = input && c->input ? c->input : "/dev/null";
 
-    s->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    s->in = open(path, O_RDONLY | O_CLOEXEC);
+    if ((s->in = open(path, O_RDONLY | O_CLOEXEC)) >= 0)
+        s->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (s->in >= 0 && s->null >= 0 && ftruncate(c->errors, 0) == 0)
         return 0;
-    fprintf(stderr, "reckon compare: %s: %s\n", s->in < 0 ? path : "/dev/null", strerror(errno));
+    fprintf(stderr, "reckon compare: %s: %s\n",
+            s->in < 0     ? path
+            : s->null < 0 ? "/dev/null"
+                          : "the file in memory for stderr",
+            strerror(errno));
     return STATUS_FAILED;
 }
 
@@ -182,7 +186,8 @@ static void remember_reason(struct quantity *q, const struct rk_error *e)
     size_t n = strlen(q->name);
     bool own = strncmp(e->what, q->name, n) == 0 && strncmp(e->what + n, ": ", 2) == 0;
     q->reason = strdup(e->what + (own ? n + 2 : 0));
-    q->remedy = strdup(e->remedy);
+    if (q->reason && !q->remedy) /* a reason that can't be kept now is asked for again in the next run */
+        q->remedy = strdup(e->remedy);
 }
 
 /* Opens the events on the command that waits. What can't be opened at all is a reason, not an end. */
