@@ -83,6 +83,13 @@ int explain_no_hardware(const struct attempt *a)
                        "no hardware PMU: the kernel has no driver for this processor's counters");
 }
 
+bool explain_is_probe(const struct attempt *a)
+{
+    const char *pmu = a->asked.type > PERF_BREAKPOINT ? pmu_name(a, a->asked.type) : NULL;
+
+    return pmu && (strcmp(pmu, "kprobe") == 0 || strcmp(pmu, "uprobe") == 0);
+}
+
 /* The kernel's word on a place where it can't put a probe, or NULL: it is no probe. */
 static const char *no_probe(const struct attempt *a)
 {

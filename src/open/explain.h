@@ -30,6 +30,7 @@ bool explain_is(const struct attempt *a, uint32_t fact);
 
 /* A type whose events land on a core PMU, and what is said where there is none. */
 bool explain_is_hardware(uint32_t type);
+bool explain_is_probe(const struct attempt *a); /* kprobe, uprobe: never a plain user's, whatever the level */
 int explain_no_hardware(const struct attempt *a);
 
 /* permission.c */

@@ -113,11 +113,12 @@ static int paranoid(const struct attempt *a, int64_t level, int wanted, const ch
                        (int)level);
 }
 
-static int no_capability(const struct attempt *a, const char *what)
+static int no_capability(const struct attempt *a, int64_t level, const char *what)
 {
     char remedy[sizeof a->ret->remedy], path[96];
 
-    snprintf(remedy, sizeof remedy, "sudo setcap %s+ep %s", explain_capability(a->host),
+    snprintf(remedy, sizeof remedy, "sudo setcap %s+ep %s",
+             level >= PATCHED_LEVEL ? "cap_sys_admin" : explain_capability(a->host),
              program(a, path, sizeof path));
     return explain_say(a, RK_CAUSE_CAPABILITY, remedy, "%s", what);
 }
@@ -168,6 +169,8 @@ int explain_denied(const struct attempt *a)
         return explain_say(a, RK_CAUSE_CAPABILITY, "look into: sudo dmesg | grep -iE 'lockdown|denied'",
                            "refused although the capability is there: kernel lockdown or a security module");
     }
+    if (explain_is_probe(a)) /* before any level: lowering that would not help */
+        return no_capability(a, level, "probes are for privileged users");
     if (level >= PATCHED_LEVEL && !kernel && a->asked.pid >= 0)
         return paranoid(a, level, 2, "this kernel lets no plain user measure");
     /* Their fields are behind a check of their own (EPERM); counting them is counting in the kernel. */
@@ -179,6 +182,7 @@ int explain_denied(const struct attempt *a)
         return paranoid(a, level, 1, "a plain user may not count in the kernel");
     if (a->asked.pid > 0)
         return not_yours(a);
-    return no_capability(a, a->asked.type >= PMU_FIRST ? "this PMU is for privileged users"
-                                                       : "a capability is missing");
+    return no_capability(a, level,
+                         a->asked.type >= PMU_FIRST ? "this PMU is for privileged users"
+                                                    : "a capability is missing");
 }

@@ -9,6 +9,7 @@
 #include "sys/perf.h"
 
 #include <reckon/event.h>
+#include <reckon/explain.h>
 #include <reckon/list.h>
 
 static struct {
@@ -374,6 +375,18 @@ static void a_plain_user(void **state)
         assert_non_null(strstr(entry.remedy, "kernel.perf_event_paranoid=1 "));
     }
     assert_int_equal(find("uprobe:PATH:FUNCTION").cause, RK_CAUSE_CAPABILITY);
+    /* As stat asks, with the kernel: no level lets a plain user place probes, and none is advised. */
+    struct rk_attempt attempt = {.size = sizeof attempt,
+                                 .stage = RK_STAGE_OPEN,
+                                 .code = -EACCES,
+                                 .cpu = -1,
+                                 .type = 9,
+                                 .flags = RK_ATTEMPT_KERNEL};
+    struct rk_error e = {.size = sizeof e};
+    rk_explain(host, &attempt, &e);
+    assert_int_equal(e.cause, RK_CAUSE_CAPABILITY);
+    assert_non_null(strstr(e.what, "probes are for privileged users"));
+    assert_null(strstr(e.remedy, "sysctl"));
     a_user(4);
     gather(0, NULL, 0, NULL);
     assert_int_equal(find("page-faults").cause, RK_CAUSE_PARANOID);
