@@ -185,6 +185,12 @@ static int invalid(const struct attempt *a)
     }
     if (no_probe(a))
         return explain_say(a, RK_CAUSE_NO_EVENT, NULL, "%s", no_probe(a));
+    if (a->asked.field && strcmp(a->asked.field, "group") != 0) {
+        snprintf(remedy, sizeof remedy, "leave %s out", a->asked.field);
+        return explain_say(a, RK_CAUSE_UNSUPPORTED, remedy,
+                           "Linux %s refuses %s for this event, and opens it without",
+                           rk_host_kernel(a->host), a->asked.field);
+    }
     if (a->asked.flags & RK_ATTEMPT_GROUP) {
         bool watchdog = explain_limit(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
         return explain_say(a, RK_CAUSE_UNSUPPORTED,

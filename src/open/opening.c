@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "host/host.h"
 #include "open/births.h"
+#include "open/narrow.h"
 #include "open/policy.h"
 #include "sys/file.h"
 #include "sys/limit.h"
@@ -84,25 +85,35 @@ void opening_undo(struct rk_set *set)
     set->n_slots = 0;
 }
 
+/* Whether the event is opened with the one that begins the group. */
+static bool belongs(const struct set_event *first, const struct set_event *event)
+{
+    return !event->absent && first->event.group == event->event.group && first->split == event->split &&
+           first->split != SPLIT_SINGLE && (first->split != SPLIT_RATIOS || first->part == event->part);
+}
+
 /* Groups of the events that are present; each event's leader. */
 static void arrange(struct rk_set *set)
 {
-    struct set_group *group = NULL;
-    uint32_t number = 0, n = 0;
+    uint32_t n = 0;
 
     set->n_groups = 0;
+    for (uint32_t i = 0; i < set->n_events; i++)
+        set->events[i].leader = UINT32_MAX;
     for (uint32_t i = 0; i < set->n_events; i++) {
-        struct set_event *event = &set->events[i];
-        if (event->absent)
+        if (set->events[i].absent || set->events[i].leader != UINT32_MAX)
             continue;
-        if (!group || event->split || event->event.group != number) {
-            group = &set->groups[set->n_groups++];
-            *group = (struct set_group){.first = n};
-            number = event->event.group;
+        struct set_group *group = &set->groups[set->n_groups++];
+        *group = (struct set_group){.first = n};
+        for (uint32_t k = i; k < set->n_events; k++) {
+            if (set->events[k].event.group != set->events[i].event.group) /* groups are contiguous */
+                break;
+            if (k != i && (set->events[k].leader != UINT32_MAX || !belongs(&set->events[i], &set->events[k])))
+                continue;
+            set->members[n++] = k;
+            group->n++;
+            set->events[k].leader = i;
         }
-        set->members[n++] = i;
-        group->n++;
-        event->leader = set->members[group->first];
     }
 }
 
@@ -231,6 +242,47 @@ static bool is_dying(const struct rk_set *set, uint32_t slot, const struct set_g
     return fd == -ESRCH;
 }
 
+/* For narrow_field(): the event that was refused. */
+struct refused {
+    struct opening *o;
+    uint32_t slot;
+    int leader_fd;
+};
+
+static int open_less(void *context, struct perf_attr *attr, bool grouped)
+{
+    struct refused *r = context;
+
+    attr->size = policy_attr_size(attr);
+    return call_open(r->o->set, attr, r->slot, r->o->directory, grouped ? r->leader_fd : -1);
+}
+
+/* The kernel has refused the event: 0 it is to be tried again with less; RESTART; -errno with *e. */
+static int step_down(struct opening *o, uint32_t slot, const struct set_group *group, uint32_t event,
+                     int leader_fd, int code)
+{
+    struct rk_set *set = o->set;
+    struct policy_place place = place_of(set, group, event);
+    struct rk_error error = {.size = sizeof error};
+    const char *field = NULL;
+    int rc = 0;
+    enum policy_step step = policy_step(&o->policy, set, event, &place, code, &rc);
+
+    if (rc < 0)
+        return fail_memory(o->e, RK_STAGE_OPEN);
+    if (step == STEP_RESTART)
+        return RESTART;
+    if (step == STEP_RETRY) {
+        build_attrs(o);
+        return 0;
+    }
+    if (code == -EINVAL && slot < set->n_slots)
+        field = narrow_field(&set->events[event].attr, leader_fd >= 0, open_less,
+                             &(struct refused){o, slot, leader_fd});
+    set_fail_field(set, RK_STAGE_OPEN, slot, event, code, 0, field, &error);
+    return leave_out(o, event, &error);
+}
+
 static int open_event(struct opening *o, uint32_t slot, const struct set_group *group, uint32_t event,
                       int leader_fd)
 {
@@ -265,17 +317,9 @@ static int open_event(struct opening *o, uint32_t slot, const struct set_group *
                 return rc;
             continue;
         }
-        enum policy_step step = policy_step(&o->policy, set, event, &place, fd, &rc);
-        if (rc < 0)
-            return fail_memory(o->e, RK_STAGE_OPEN);
-        if (step == STEP_RESTART)
-            return RESTART;
-        if (step == STEP_NONE) {
-            struct rk_error error = {.size = sizeof error};
-            set_fail(set, RK_STAGE_OPEN, slot, event, fd, 0, &error);
-            return leave_out(o, event, &error);
-        }
-        build_attrs(o);
+        rc = step_down(o, slot, group, event, leader_fd, fd);
+        if (rc != 0)
+            return rc;
     }
 }
 
@@ -303,6 +347,49 @@ static int open_group(struct opening *o, uint32_t slot, const struct set_group *
     return 0;
 }
 
+#if defined(__aarch64__)
+/* Whether the PMU would take the group (policy.c says why the kernel's word on a disabled leader is worth nothing):
+ * tried on this very thread, where a leader that waits for an exec is harmless. 0; or what open_event() gives for the
+ * member that is too many. */
+static int try_fit(struct opening *o, const struct set_group *group)
+{
+    struct rk_set *set = o->set;
+    const uint32_t *members = &set->members[group->first];
+    int fds[32], n = 0, code = 0;
+
+    while (n < (int)group->n && n < 32) {
+        struct perf_attr attr = set->events[members[n]].attr;
+        attr.flags &= ~(ATTR_INHERIT | ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC);
+        attr.flags |= n == 0 ? ATTR_DISABLED | ATTR_ENABLE_ON_EXEC : 0;
+        code = sys_perf_open(&attr, 0, -1, n ? fds[0] : -1, 0);
+        if (code < 0)
+            break;
+        fds[n++] = code;
+    }
+    int leader_fd = n ? fds[0] : -1, rc = 0;
+    if (code == -EINVAL && n > 0)
+        rc = step_down(o, UINT32_MAX, group, members[n], leader_fd, code);
+    while (n > 0)
+        sys_close(fds[--n]);
+    return rc;
+}
+#endif
+
+/* Groups whose leader is opened disabled, on what may exec: SELF without children, CPUs and commands are policy.c's. */
+static int look_at_fit(struct opening *o, const struct set_group *group)
+{
+#if defined(__aarch64__)
+    const struct rk_set_options *options = &o->set->options;
+
+    if (group->n > 1 && !options->enabled && !options->enable_on_exec &&
+        (o->policy.kind == TARGET_THREAD || target_attaches(o->policy.kind) ||
+         (o->policy.kind == TARGET_SELF && o->policy.inherit) || options->remove_on_exec))
+        return try_fit(o, group);
+#endif
+    (void)o, (void)group;
+    return 0;
+}
+
 static int open_slot(struct opening *o, uint32_t slot)
 {
     struct rk_set *set = o->set;
@@ -311,6 +398,8 @@ static int open_slot(struct opening *o, uint32_t slot)
     for (uint32_t g = 0; rc == 0 && g < set->n_groups; g++) {
         const struct set_group *group = &set->groups[g];
         o->again = 0;
+        if (slot == 0 && (rc = look_at_fit(o, group)) != 0)
+            return rc;
         while ((rc = open_group(o, slot, group)) == AGAIN)
             for (uint32_t m = 0; m < group->n; m++)
                 close_one(&set->fds[(size_t)slot * set->n_events + set->members[group->first + m]]);
@@ -506,8 +595,8 @@ int opening_slot(struct rk_set *set, uint32_t slot)
 static void finish_groups(struct rk_set *set)
 {
     set->plain = true;
-    for (uint32_t i = 0; i < set->n_events; i++)
-        set->plain = set->plain && !set->events[i].absent;
+    for (uint32_t i = 0; i < set->n_events; i++) /* and none moved by a group that was split */
+        set->plain = set->plain && !set->events[i].absent && set->members[i] == i;
     for (uint32_t g = 0; g < set->n_groups; g++) {
         struct set_group *group = &set->groups[g];
         uint64_t format = set->events[set->members[group->first]].attr.read_format;

@@ -19,6 +19,7 @@
 #include "sys/perf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,39 @@ int plan_descriptors(uint64_t more, uint64_t *ret_needed, uint64_t *ret_allowed)
     return -EMFILE;
 }
 
+/* A way that takes fewer descriptors, where the plan takes more than allowed. */
+static void say_cheaper(struct rk_host *host, const struct rk_target *target, const struct plan *plan,
+                        uint64_t allowed, char *text, size_t size)
+{
+    const int32_t *cpus;
+    size_t n_cpus = 1;
+    uint64_t events = plan->n_events, by_cpu;
+
+    if (plan->descriptors <= allowed)
+        return;
+    if (target_by_cpu(target->kind))
+        n_cpus = plan->n_slots / (plan->n_cgroups ? plan->n_cgroups : 1);
+    else
+        rk_host_cpus(host, &cpus, &n_cpus);
+    by_cpu = n_cpus * events;
+    if (target_attaches(target->kind) && by_cpu < plan->descriptors)
+        snprintf(text, size,
+                 "start it as a command: %ju descriptors, since threads inherit; or put it into a cgroup and "
+                 "measure "
+                 "that: %ju, one for each of %zu CPUs and %ju events",
+                 (uintmax_t)(plan->sampling ? by_cpu : events), (uintmax_t)by_cpu, n_cpus, (uintmax_t)events);
+    else if (plan->n_cgroups > 1 && by_cpu < plan->descriptors)
+        snprintf(text, size,
+                 "measure a cgroup above the %u: %ju descriptors, one for each of %zu CPUs and %ju events; "
+                 "or measure "
+                 "them in turns of %ju",
+                 plan->n_cgroups, (uintmax_t)by_cpu, n_cpus, (uintmax_t)events,
+                 (uintmax_t)(allowed / by_cpu));
+    else
+        snprintf(text, size, "measure fewer events at a time: %ju of %ju fit",
+                 (uintmax_t)(allowed / plan->n_slots), (uintmax_t)events);
+}
+
 int rk_set_plan(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                 const struct rk_set_options *options, struct rk_plan *ret, struct rk_error *e)
 {
@@ -200,6 +234,7 @@ int rk_set_plan(struct rk_host *host, const struct rk_events *events, const stru
         .allowed = (uint64_t)hard > used ? (uint64_t)hard - used : 0,
         .ring_bytes = plan.n_rings ? plan.n_rings * (plan.ring_bytes + (uint64_t)sys_page_size()) : 0,
     };
+    say_cheaper(host, target, &plan, result.allowed, result.cheaper, sizeof result.cheaper);
     plan_free(&plan);
     if (result_give(ret, &result, sizeof result) < 0)
         return fail_argument(e, RK_STAGE_OPEN, "struct rk_plan: size is not set");

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "open/explain.h"
+#include "open/ratio.h"
 
 #include <errno.h>
 #include <reckon/record.h>
@@ -356,16 +357,48 @@ static enum policy_step to_lower_rate(struct policy *policy, struct rk_set *set,
     return STEP_RETRY;
 }
 
-static enum policy_step split(struct rk_set *set, uint32_t event, int *ret_rc)
+/* Of a group: those whose quotients are wanted get the same `part`. How many parts there are. */
+static uint32_t part_by_ratios(struct rk_set *set, uint32_t leader)
 {
-    uint32_t leader = set->events[event].leader;
+    uint32_t parts = 0;
+    bool moved = true;
 
     for (uint32_t i = 0; i < set->n_events; i++)
+        set->events[i].part = set->events[i].leader == leader ? i : set->events[i].part;
+    while (moved) {
+        moved = false;
+        for (uint32_t i = 0; i < set->n_events; i++)
+            for (uint32_t k = 0; k < set->n_events; k++) {
+                struct set_event *a = &set->events[i], *b = &set->events[k];
+                if (a->absent || b->absent || a->leader != leader || b->leader != leader ||
+                    a->part == b->part || !ratio_is(&a->event, &b->event))
+                    continue;
+                a->part = b->part = a->part < b->part ? a->part : b->part;
+                moved = true;
+            }
+    }
+    for (uint32_t i = 0; i < set->n_events; i++)
+        parts += !set->events[i].absent && set->events[i].leader == leader && set->events[i].part == i;
+    return parts;
+}
+
+/* The group that the event is in does not fit: into smaller ones. */
+static enum policy_step split(struct rk_set *set, uint32_t event, int *ret_rc)
+{
+    uint32_t leader = set->events[event].leader, members = 0;
+
+    for (uint32_t i = 0; i < set->n_events; i++)
+        members += !set->events[i].absent && set->events[i].leader == leader;
+    uint32_t parts = set->events[event].split ? members : part_by_ratios(set, leader);
+    bool ratios = parts > 1 && parts < members;
+    for (uint32_t i = 0; i < set->n_events; i++)
         if (set->events[i].leader == leader)
-            set->events[i].split = true;
-    *ret_rc = set_note_add(set, leader, RK_CAUSE_UNSUPPORTED, false, NULL,
-                           "%s: its group does not fit on the PMU, so that its events are counted singly",
-                           set->events[leader].event.name);
+            set->events[i].split = ratios ? SPLIT_RATIOS : SPLIT_SINGLE;
+    *ret_rc =
+        set_note_add(set, leader, RK_CAUSE_UNSUPPORTED, false, NULL,
+                     "%s: its group does not fit on the PMU, so that %s", set->events[leader].event.name,
+                     ratios ? "its events are counted singly, those of a ratio together"
+                            : "its events are counted singly");
     return STEP_RESTART;
 }
 

@@ -365,8 +365,19 @@ int set_ring_redirect(struct rk_set *set, uint32_t ring, uint32_t *ret_slot, uin
 int set_fail(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t event, int code,
              uint64_t needed, struct rk_error *e)
 {
-    struct rk_attempt attempt = {
-        .size = sizeof attempt, .stage = stage, .code = code, .pid = -1, .cpu = -1, .needed = needed};
+    return set_fail_field(set, stage, slot, event, code, needed, NULL, e);
+}
+
+int set_fail_field(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t event, int code,
+                   uint64_t needed, const char *field, struct rk_error *e)
+{
+    struct rk_attempt attempt = {.size = sizeof attempt,
+                                 .stage = stage,
+                                 .code = code,
+                                 .pid = -1,
+                                 .cpu = -1,
+                                 .needed = needed,
+                                 .field = field};
     struct rk_error error = {.size = sizeof error};
 
     if (slot < set->n_slots) {

@@ -35,9 +35,13 @@ struct set_event {
     uint32_t opened_leader;
     bool absent;         /* left out: set->notes says why */
     int32_t code;        /* … and this is the -errno */
-    bool split;          /* its weak group did not fit: opened singly */
+    uint8_t split;       /* its weak group did not fit: SPLIT_… */
+    uint32_t part;       /* SPLIT_RATIOS: the first of those that it is opened with */
     bool no_user_access; /* arm64: the PMU refuses user-space reads of it */
 };
+
+#define SPLIT_RATIOS 1 /* into those whose quotients are wanted (open/ratio.h), the others singly */
+#define SPLIT_SINGLE 2 /* each by itself */
 
 struct set_slot {
     int32_t pid, cpu; /* each -1: any; pid 0: the calling thread */
@@ -146,5 +150,8 @@ int set_note_add(struct rk_set *set, uint32_t event, uint32_t cause, bool absent
  * RK_STAGE_READ: no byte was read). `needed`: descriptors or bytes, where known. */
 int set_fail(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t event, int code,
              uint64_t needed, struct rk_error *e);
+/* … with the attr's field that is refused, or NULL. */
+int set_fail_field(const struct rk_set *set, uint32_t stage, uint32_t slot, uint32_t event, int code,
+                   uint64_t needed, const char *field, struct rk_error *e);
 
 #endif

@@ -402,6 +402,12 @@ static int three_fit(const struct perf_attr *attr, int32_t pid, int32_t cpu, int
     return group_fd >= 0 && members > 3 ? -EINVAL : 0;
 }
 
+static int alone(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)attr, (void)pid, (void)cpu;
+    return group_fd >= 0 ? -EINVAL : 0;
+}
+
 static void test_group_too_large(void **state)
 {
     struct scene s;
@@ -423,9 +429,176 @@ static void test_group_too_large(void **state)
     kernel.open = three_fit;
     assert_int_equal(
         scene_open(&s, ROOT, "{cycles:W,instructions:W,branches:W,r1a8:W},{cycles,r1}", self(), NULL), 0);
-    assert_int_equal(s.set->n_groups, 5);
-    assert_int_equal(s.set->groups[4].n, 2); /* the other group stays */
+    assert_int_equal(s.set->n_groups, 4);
+    assert_int_equal(s.set->groups[0].n, 2); /* instructions per cycle */
+    assert_int_equal(s.set->groups[3].n, 2); /* the other group stays */
     assert_int_equal(only_note(s.set)->cause, RK_CAUSE_UNSUPPORTED);
+    assert_non_null(strstr(only_note(s.set)->what, "those of a ratio together"));
+    scene_close(&s);
+}
+
+static int pairs_fit_twice(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    return attr->type == PERF_SOFTWARE ? 0 : three_fit(attr, pid, cpu, group_fd);
+}
+
+static int read_index(int index, uint64_t *words, size_t n)
+{
+    words[0] = kernel.opened[index].attr.read_format & FORMAT_GROUP ? n - 3 : (uint64_t)index;
+    for (size_t i = 3; i < n; i++)
+        words[i] = (uint64_t)index + i - 3;
+    words[1] = words[2] = 7;
+    return (int)(n * sizeof *words);
+}
+
+/* Ratios are found whatever stands between their events; values land on their events; what no ratio is of is alone. */
+static void test_split_by_ratios(void **state)
+{
+    struct scene s;
+    struct rk_value v[7];
+
+    (void)state;
+    kernel_reset();
+    kernel.open = pairs_fit_twice;
+    kernel.read = read_index;
+    assert_int_equal(scene_open(&s, ROOT,
+                                "{instructions,branch-misses,L1-dcache-load-misses,cycles,r1a8,branches,"
+                                "L1-dcache-loads}:W",
+                                self(), NULL),
+                     0);
+    assert_int_equal(s.set->n_groups, 4);
+    static const uint32_t members[] = {0, 3, 1, 5, 2, 6, 4};
+    assert_memory_equal(s.set->members, members, sizeof members);
+    assert_false(s.set->plain);
+    assert_int_equal(rk_set_read(s.set, 0, v, 7), 0);
+    uint64_t first = v[0].value;
+    assert_true(v[3].value == first + 1); /* of the same read */
+    assert_true(v[5].value == v[1].value + 1 && v[6].value == v[2].value + 1);
+    assert_true(v[1].value != first && v[4].value != first);
+    scene_close(&s);
+
+    /* nothing fits beside another: even ratios come apart, and it is said */
+    kernel_reset();
+    kernel.open = alone;
+    assert_int_equal(scene_open(&s, ROOT, "{instructions,cycles,branches}:W", self(), NULL), 0);
+    assert_int_equal(s.set->n_groups, 3);
+    assert_true(s.set->notes.n >= 1);
+    scene_close(&s);
+}
+
+static uint64_t refused_flags, refused_format;
+static int32_t refused_clock;
+
+static int refuses(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return (attr->flags & refused_flags) || (attr->read_format & refused_format) ||
+                   (refused_clock && attr->flags & ATTR_USE_CLOCKID && attr->clockid == refused_clock)
+               ? -EINVAL
+               : 0;
+}
+
+static void narrowed(const char *field, const struct rk_set_options *options)
+{
+    struct scene s;
+
+    kernel_reset();
+    kernel.open = refuses;
+    assert_int_equal(scene_open(&s, ROOT, "page-faults", command(), options), -EINVAL);
+    assert_non_null(strstr(s.e.what, field));
+    assert_non_null(strstr(s.e.remedy, field));
+    scene_close(&s);
+}
+
+/* EINVAL says nothing; asking again with less does. */
+static void test_narrowed(void **state)
+{
+    (void)state;
+    refused_flags = ATTR_INHERIT_THREAD;
+    narrowed("inherit_thread", OPTIONS(.threads_only = 1));
+    refused_flags = ATTR_REMOVE_ON_EXEC;
+    narrowed("remove_on_exec", OPTIONS(.remove_on_exec = 1));
+    refused_flags = ATTR_EXCLUDE_IDLE;
+    narrowed("exclude_idle", OPTIONS(.exclude = RK_EXCLUDE_IDLE));
+    refused_flags = ATTR_PINNED;
+    narrowed("pinned", OPTIONS(.pinned = 1));
+    refused_flags = 0;
+    refused_clock = 2;
+    narrowed("clockid", OPTIONS(.period = 1, .clock_set = 1, .clock = 2));
+    refused_clock = 0;
+}
+
+/* Every option ends up in its bit. */
+static void test_option_bits(void **state)
+{
+    static const struct {
+        uint32_t exclude;
+        uint64_t flag;
+    } bits[] = {
+        {RK_EXCLUDE_USER, ATTR_EXCLUDE_USER},
+        {RK_EXCLUDE_KERNEL, ATTR_EXCLUDE_KERNEL},
+        {RK_EXCLUDE_HYPERVISOR, ATTR_EXCLUDE_HV},
+        {RK_EXCLUDE_HOST, ATTR_EXCLUDE_HOST},
+        {RK_EXCLUDE_GUEST, ATTR_EXCLUDE_GUEST},
+        {RK_EXCLUDE_IDLE, ATTR_EXCLUDE_IDLE},
+        {RK_EXCLUDE_CHAIN_KERNEL, ATTR_EXCLUDE_CALLCHAIN_KERNEL},
+        {RK_EXCLUDE_CHAIN_USER, ATTR_EXCLUDE_CALLCHAIN_USER},
+    };
+    struct scene s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+        kernel_reset();
+        assert_int_equal(
+            scene_open(&s, ROOT, "{cycles,instructions}", command(), OPTIONS(.exclude = bits[i].exclude)), 0);
+        uint64_t plain = ATTR_DISABLED | ATTR_INHERIT | ATTR_ENABLE_ON_EXEC;
+        assert_int_equal(attr_of(0)->flags & ~plain, bits[i].flag);
+        assert_int_equal(attr_of(1)->flags & ~plain, bits[i].flag);
+        scene_close(&s);
+    }
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions}", self(),
+                                OPTIONS(.pinned = 1, .exclusive = 1, .threads_only = 1, .remove_on_exec = 1)),
+                     0);
+    assert_true(has(attr_of(0), ATTR_PINNED) && has(attr_of(0), ATTR_EXCLUSIVE));
+    assert_false(has(attr_of(1), ATTR_PINNED | ATTR_EXCLUSIVE));
+    assert_true(has(attr_of(1), ATTR_INHERIT_THREAD) && has(attr_of(1), ATTR_REMOVE_ON_EXEC));
+    assert_false(has(attr_of(0), ATTR_ENABLE_ON_EXEC)); /* the kernel takes not both */
+    scene_close(&s);
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.enable_on_exec = 1)), 0);
+    assert_true(has(attr_of(0), ATTR_ENABLE_ON_EXEC) && has(attr_of(0), ATTR_DISABLED));
+    scene_close(&s);
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "context-switches", self(), OPTIONS(.exclude = RK_EXCLUDE_KERNEL)),
+                     -EOPNOTSUPP);
+    assert_int_equal(kernel.n, 0);
+    scene_close(&s);
+}
+
+static void contradicts(const struct rk_set_options *options)
+{
+    struct scene s;
+
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "cycles", self(), options), -EINVAL);
+    assert_int_equal(s.e.cause, RK_CAUSE_ARGUMENT);
+    assert_int_equal(kernel.n + kernel.refused, 0);
+    scene_close(&s);
+}
+
+static void test_contradictions(void **state)
+{
+    const int32_t one[] = {0};
+    struct scene s;
+
+    (void)state;
+    contradicts(OPTIONS(.enable_on_exec = 1, .remove_on_exec = 1));
+    contradicts(OPTIONS(.enable_on_exec = 1, .enabled = 1));
+    contradicts(OPTIONS(.threads_only = 1, .no_inherit = 1));
+    contradicts(OPTIONS(.exclude = 0x100));
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "cycles", cpus(one, 1), OPTIONS(.remove_on_exec = 1)), -EINVAL);
     scene_close(&s);
 }
 
@@ -640,16 +813,30 @@ static void test_bad_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_group),       cmocka_unit_test(test_modes),
-        cmocka_unit_test(test_command),     cmocka_unit_test(test_cpus),
-        cmocka_unit_test(test_sampling),    cmocka_unit_test(test_sampling_alone),
-        cmocka_unit_test(test_user_only),   cmocka_unit_test(test_never_zero),
-        cmocka_unit_test(test_keep),        cmocka_unit_test(test_keep_opens_once),
-        cmocka_unit_test(test_old_kernel),  cmocka_unit_test(test_group_too_large),
-        cmocka_unit_test(test_precise),     cmocka_unit_test(test_rate),
-        cmocka_unit_test(test_descriptors), cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_thread_ends), cmocka_unit_test(test_thread_born),
-        cmocka_unit_test(test_too_old),     cmocka_unit_test(test_bad_options),
+        cmocka_unit_test(test_group),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_cpus),
+        cmocka_unit_test(test_sampling),
+        cmocka_unit_test(test_sampling_alone),
+        cmocka_unit_test(test_user_only),
+        cmocka_unit_test(test_never_zero),
+        cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_keep_opens_once),
+        cmocka_unit_test(test_old_kernel),
+        cmocka_unit_test(test_group_too_large),
+        cmocka_unit_test(test_precise),
+        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_thread_ends),
+        cmocka_unit_test(test_thread_born),
+        cmocka_unit_test(test_split_by_ratios),
+        cmocka_unit_test(test_narrowed),
+        cmocka_unit_test(test_option_bits),
+        cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_too_old),
+        cmocka_unit_test(test_bad_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* What opening will take, told before. */
 #include "fake_kernel.h"
+#include "fake_root.h"
 #include "open/plan.h"
 
 #include <sys/resource.h>
@@ -132,13 +133,77 @@ static void test_descriptors(void **state)
     setrlimit(RLIMIT_NOFILE, &was);
 }
 
+/* A large server, dry: nothing is opened, the budget is told, and a way that fits. */
+static void test_many_cgroups(void **state)
+{
+    struct rk_host *host;
+    struct rk_events *events;
+    struct rk_target *target;
+    struct rk_error e = {.size = sizeof e};
+    struct rk_plan p = {.size = sizeof p};
+    char names[200][32], path[128];
+    const char *list[200];
+
+    (void)state;
+    kernel_reset();
+    fake_root();
+    fake_file("sys/devices/system/cpu/online", "0-1023\n");
+    fake_file("proc/self/mountinfo", "36 35 98:0 / /sys/fs/cgroup rw,noatime - cgroup2 none rw\n");
+    for (int i = 0; i < 200; i++) {
+        snprintf(names[i], sizeof names[i], "pods/pod%d", i);
+        snprintf(path, sizeof path, "sys/fs/cgroup/pods/pod%d/", i);
+        fake_file(path, "");
+        list[i] = names[i];
+    }
+    assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
+    assert_int_equal(rk_events_parse(host,
+                                     "page-faults,task-clock,cpu-clock,minor-faults,major-faults,"
+                                     "context-switches,cpu-migrations,alignment-faults",
+                                     &events, &e),
+                     0);
+    assert_int_equal(rk_target_cgroups(host, list, 200, NULL, &target, &e), 0);
+    assert_int_equal(rk_set_plan(host, events, target, NULL, &p, &e), 0);
+    assert_int_equal(p.slots, 1024 * 200);
+    assert_int_equal(p.descriptors, 1024 * 200 * 8 + 1);
+    if (p.allowed < p.descriptors) {
+        assert_non_null(strstr(p.cheaper, "a cgroup above the 200: 8192 descriptors"));
+        assert_int_equal(rk_set_open(host, events, target, NULL, &(struct rk_set *){0}, &e), -EMFILE);
+        assert_non_null(strstr(e.what, "1638"));
+    }
+    assert_int_equal(kernel.n + kernel.refused, 0);
+    rk_target_free(target);
+
+    /* v1's controller is where perf counts, once it is mounted; whole paths and the topmost are taken too */
+    fake_file("proc/self/mountinfo", "36 35 98:0 / /sys/fs/cgroup rw - cgroup2 none rw\n"
+                                     "37 35 98:1 / /cg\\040one rw - cgroup none rw,perf_event\n");
+    fake_file("cg one/web/", "");
+    rk_host_close(host);
+    assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
+    assert_int_equal(rk_target_cgroups(host, (const char *const[]){"web", "/web", "/cg one/web", "/"}, 4, "5",
+                                       &target, &e),
+                     0);
+    assert_string_equal(target->cgroups[0].path, "/cg one/web");
+    assert_string_equal(target->cgroups[1].path, "/cg one/web");
+    assert_string_equal(target->cgroups[2].path, "/cg one/web");
+    assert_int_equal(rk_set_plan(host, events, target, NULL, &p, &e), 0);
+    assert_int_equal(p.slots, 4);
+    assert_string_equal(p.cheaper, "");
+    rk_target_free(target);
+    target = NULL;
+    assert_int_equal(rk_target_cgroups(host, (const char *const[]){"pods/pod1"}, 1, NULL, &target, &e),
+                     -ENOENT);
+    assert_null(target);
+    rk_events_free(events);
+    rk_host_close(host);
+    fake_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_ring_size),
-        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_slots),        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_ring_size),    cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_many_cgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
