@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 const char *print_count(uint64_t n, char *buffer, size_t size)
@@ -52,6 +53,15 @@ struct colours print_colours(FILE *stream)
     if (!isatty(fileno(stream)) || (no_colour && *no_colour) || !term || strcmp(term, "dumb") == 0)
         return (struct colours){"", "", "", "", "", ""};
     return (struct colours){"\033[1m", "\033[32m", "\033[33m", "\033[31m", "\033[2m", "\033[0m"};
+}
+
+size_t print_width(FILE *stream)
+{
+    struct winsize size = {0};
+
+    if (!isatty(fileno(stream)) || ioctl(fileno(stream), TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+        return SIZE_MAX;
+    return size.ws_col;
 }
 
 int print_error(const char *verb, const struct rk_error *e)

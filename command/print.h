@@ -27,6 +27,9 @@ struct colours {
 };
 struct colours print_colours(FILE *stream);
 
+/* Columns of the terminal that `stream` is; SIZE_MAX: it is none, and lines have no end. */
+size_t print_width(FILE *stream);
+
 /* "reckon VERB: what" and "  fix: remedy", to stderr. Returns STATUS_FAILED. */
 int print_error(const char *verb, const struct rk_error *e);
 

@@ -4,31 +4,43 @@
 #include "print.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <sys/types.h>
+#include <unistd.h>
 
-/* Signal handlers have no context: these are theirs. */
-static volatile sig_atomic_t signals;
-static volatile sig_atomic_t last_signal;
+/* Signal handlers have no context: these are theirs. A byte through the pipe wakes a poll(2) that was about to begin. */
+static volatile sig_atomic_t signals, interrupts, last_signal;
 static volatile sig_atomic_t command_pid;
+static int wake[2] = {-1, -1};
+
+static void remember(int signal)
+{
+    signals++;
+    last_signal = signal;
+    if (wake[1] >= 0)
+        (void)!write(wake[1], "", 1);
+}
 
 static void count_signal(int signal)
 {
-    last_signal = signal;
-    signals++;
+    int saved = errno;
+
+    interrupts += signal == SIGINT;
+    remember(signal);
+    errno = saved;
 }
 
 static void pass_on(int signal)
 {
     int saved = errno;
 
-    last_signal = signal;
-    signals++;
+    remember(signal);
     if (command_pid > 0)
         kill((pid_t)command_pid, signal);
     errno = saved;
 }
 
+/* In place of SIG_IGN, which a command would inherit. */
 static void nothing(int signal)
 {
     (void)signal;
@@ -46,13 +58,14 @@ static void handle(int signal, void (*handler)(int))
 void run_shield(int32_t pid)
 {
     command_pid = pid;
+    if (wake[0] < 0 && pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
+        wake[0] = wake[1] = -1;
     handle(SIGINT, count_signal);
     handle(SIGQUIT, count_signal);
     handle(SIGTERM, pass_on);
     handle(SIGHUP, pass_on);
-    /* A file that grows too large is an error of write(2), told like a full disk. Not ignored: that, a command that is
-     * started later would inherit. */
-    handle(SIGXFSZ, nothing);
+    handle(SIGXFSZ, nothing); /* a file that grows too large is an error of write(2), told like a full disk */
+    handle(SIGPIPE, nothing);
 }
 
 int run_signals(void)
@@ -63,6 +76,24 @@ int run_signals(void)
 int run_last_signal(void)
 {
     return last_signal;
+}
+
+int run_interrupts(void)
+{
+    return interrupts;
+}
+
+int run_fd(void)
+{
+    return wake[0];
+}
+
+void run_fd_drain(void)
+{
+    char bytes[64];
+
+    while (wake[0] >= 0 && read(wake[0], bytes, sizeof bytes) > 0)
+        ;
 }
 
 int run_failed(const char *verb, const struct rk_error *e)

@@ -7,15 +7,21 @@
 #include <reckon/target.h>
 
 /*
- * Call after the command was forked: from now on an interrupt from the terminal, which the command gets as well,
- * does not end reckon, so that what was measured is still told; a SIGTERM or SIGHUP to reckon alone is passed on to
- * the command. With 0, between commands: it is passed on to nobody.
+ * Call after the command was forked (0: there is none): from now on an interrupt from the terminal, which the command
+ * gets as well, does not end reckon, so that what was measured is still told; a SIGTERM or SIGHUP to reckon alone is
+ * passed on to the command. A pipe whose reader is gone is an error of write(2), too.
  */
 void run_shield(int32_t pid);
 
-/* Number of signals that came since, and the last of them. */
+/* Number of signals that came since; the last of them, or 0; how many were interrupts. */
 int run_signals(void);
 int run_last_signal(void);
+int run_interrupts(void);
+
+/* Readable once a signal came since run_shield(); run_fd_drain() makes it wait for the next. -1: none could be made,
+ * look at run_signals() from time to time. */
+int run_fd(void);
+void run_fd_drain(void);
 
 /* The exit status for a command that could not be found, executed or started. */
 int run_failed(const char *verb, const struct rk_error *e);

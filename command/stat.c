@@ -1,311 +1,439 @@
 /*
- * reckon stat: run a command, count from its first instruction to its end, say what was counted and what was not.
+ * reckon stat: count what a command, a process, a CPU does, and say what was counted and what was not.
+ * stat.h has the parts.
  */
+#include "stat.h"
+
 #include "command.h"
+#include "control.h"
 #include "handles.h"
+#include "measured.h"
 #include "options.h"
 #include "print.h"
 #include "run.h"
+#include "series.h"
 #include "text.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Operands of a ratio in one group, so that they are counted over the same time. */
-#define DEFAULT_EVENTS \
-    "task-clock,context-switches,cpu-migrations,page-faults,{cycles,instructions},{branches,branch-misses}"
+#define REST "context-switches,cpu-migrations,page-faults,{cycles,instructions},{branches,branch-misses}"
+static const char *const details[] = {
+    "minor-faults,major-faults,{L1-dcache-loads,L1-dcache-load-misses},{LLC-loads,LLC-load-misses}",
+    "{L1-icache-loads,L1-icache-load-misses},{dTLB-loads,dTLB-load-misses},{iTLB-loads,iTLB-load-misses}",
+    "{L1-dcache-prefetches,L1-dcache-prefetch-misses},alignment-faults,emulation-faults",
+};
 
-struct stat {
-    char *events; /* as given by -e, joined */
-    const char *output;
-    bool json, no_inherit;
+enum {
+    LONG = 256, /* options without a letter */
+    APPEND,
+    CSV,
+    INTERVAL_COUNT,
+    TIMEOUT,
+    CONTROL_AT,
+    PER_THREAD,
+    PER_CORE,
+    PER_DIE,
+    PER_SOCKET,
+    PER_NODE,
+    OVERHEAD,
+    DRY_RUN,
 };
 
 static const struct option table[] = {
     {'e', 'e', "event", "LIST", "events to count, comma-separated; {a,b} is a group; may be repeated"},
+    {'d', 'd', "detailed", NULL, "more of the default events: caches; -dd: TLBs; -ddd: prefetches"},
+    {'p', 'p', "pid", "LIST", "count these processes, with all their threads"},
+    {'t', 't', "tid", "LIST", "count these threads"},
+    {'a', 'a', "all-cpus", NULL, "count the whole machine"},
+    {'C', 'C', "cpu", "LIST", "count these CPUs: 0-3,8"},
     {'i', 'i', "no-inherit", NULL, "do not count threads and children born later"},
+    {'A', 'A', "no-aggr", NULL, "a line for each CPU (with -a or -C), likewise:"},
+    {PER_CORE, 0, "per-core", NULL, "  for each core"},
+    {PER_DIE, 0, "per-die", NULL, "  for each die"},
+    {PER_SOCKET, 0, "per-socket", NULL, "  for each socket"},
+    {PER_NODE, 0, "per-node", NULL, "  for each memory node"},
+    {PER_THREAD, 0, "per-thread", NULL, "  for each thread (with -p or -t)"},
+    {'r', 'r', "repeat", "N", "run the command N times, mean and deviation; 0: until Ctrl-C"},
+    {'I', 'I', "interval", "MS", "counts of every MS milliseconds"},
+    {INTERVAL_COUNT, 0, "interval-count", "N", "end after so many intervals"},
+    {'D', 'D', "delay", "MS", "begin to count so much later; -1: when --control says so"},
+    {TIMEOUT, 0, "timeout", "MS", "end after so long; the command gets SIGTERM"},
+    {CONTROL_AT, 0, "control", "WHERE",
+     "obey enable, disable, ping, snapshot, stop: fifo:CTL[,ACK], fd:CTL[,ACK]"},
+    {'n', 'n', "null", NULL, "count nothing, only take the time"},
     {'o', 'o', "output", "FILE", "write there in place of stderr; - is stdout"},
-    {'j', 0, "json", NULL, "print one JSON object"},
+    {APPEND, 0, "append", NULL, "behind what is in FILE already"},
+    {'j', 'j', "json", NULL, "JSON, an object on a line"},
+    {CSV, 0, "csv", NULL, "comma-separated values with a line of names"},
+    {'x', 'x', "field-separator", "SEP", "the same separated by SEP, without names; columns begin as perf's"},
+    {OVERHEAD, 0, "overhead", NULL, "what measuring itself costs and counts: an empty region"},
+    {DRY_RUN, 0, "dry-run", NULL, "open nothing, say what it would take"},
     {0},
 };
 
-/* ---- printing ---- */
+struct stat_words { /* what the options say beyond struct stat_options */
+    char *events;
+    const char *output;
+    int detail;
+    bool append, overhead, dry_run, repeat;
+};
 
-static void print_value(FILE *to, const struct rk_event *event, double scaled)
+/* ---- writing ---- */
+
+int stat_write(const struct stat_options *o, const struct rk_counts *counts, const char *about)
 {
-    char count[40], text[48];
+    struct rk_error e = {.size = sizeof e};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&text, &n);
+    int rc = 0;
 
-    if (strcmp(event->unit, "ns") == 0)
-        snprintf(text, sizeof text, "%.2f ms", scaled * event->scale / 1e6);
-    else if (event->scale != 1.0 || event->unit[0])
-        snprintf(text, sizeof text, "%.2f %s", scaled * event->scale, event->unit);
+    if (!memory) {
+        fprintf(stderr, "reckon stat: out of memory\n");
+        return STATUS_FAILED;
+    }
+    struct rk_sink sink = print_sink(memory);
+    if (o->format == STAT_TEXT)
+        stat_table(memory, o, counts, about);
     else
-        snprintf(text, sizeof text, "%s", print_count((uint64_t)(scaled + 0.5), count, sizeof count));
-    fprintf(to, "  %18s", text);
-}
-
-static void print_metric(FILE *to, const struct rk_metric *metric)
-{
-    char count[40];
-
-    if (metric->value >= 1000)
-        fprintf(to, "  %12s %s", print_count((uint64_t)(metric->value + 0.5), count, sizeof count),
-                metric->unit);
+        rc = rk_counts_write(counts, o->format == STAT_JSON ? "json" : "csv", &sink, &e);
+    bool complete = fclose(memory) == 0;
+    if (rc < 0)
+        print_error("stat", &e);
+    else if (!complete)
+        fprintf(stderr, "reckon stat: out of memory\n");
     else
-        fprintf(to, "  %12.*f %s", metric->value > 0 && metric->value < 0.1 ? 4 : 2, metric->value,
-                metric->unit);
+        rc = destination_write(o->to, text, n);
+    free(text);
+    return rc < 0 || !complete ? STATUS_FAILED : 0;
 }
 
-/* One event's line. An event that was not counted says so; why follows below the table. */
-static void print_event(FILE *to, const struct rk_set *set, const struct rk_value *values, size_t n,
-                        uint64_t wall_ns, size_t i, int name_width, struct colours c)
+/* "sleep 1, 3 times", "process 4711", "CPUs 0-3 while sleep 1 ran". */
+static char *about(const struct stat_options *o, uint32_t runs)
 {
-    struct rk_event event = {.size = sizeof event};
-    struct rk_metric metric = {.size = sizeof metric};
-    char name[200];
-    double bound;
+    char *text = NULL, safe[200];
+    size_t n = 0;
+    FILE *to = open_memstream(&text, &n);
+    const char *list = o->processes ? o->processes : o->threads ? o->threads : o->cpus;
 
-    rk_set_event(set, i, &event);
-    print_safe(event.name, name, sizeof name);
-    if (values[i].running == 0) {
-        fprintf(to, "  %s%18s%s  %s\n", c.fair, "not counted", c.plain, name);
-        return;
+    if (!to)
+        return NULL;
+    if (list || o->all || o->cgroups) {
+        const char *noun = o->processes ? "process" : o->threads ? "thread" : o->cgroups ? "cgroup" : "CPU";
+        bool many = list && strpbrk(list, ",-");
+        if (o->all)
+            fputs("all CPUs", to);
+        else
+            fprintf(to, "%s%s %s", noun,
+                    !many          ? ""
+                    : o->processes ? "es"
+                                   : "s",
+                    print_safe(o->cgroups ? o->cgroups : list, safe, sizeof safe));
+        fputs(o->command ? " while this ran: " : "", to);
     }
-    double scaled = rk_value_scale(&values[i], NULL, &bound);
-    bool derived = rk_metric_derive(set, values, n, wall_ns, i, &metric) == 1;
-    bool partial = values[i].running < values[i].enabled;
-    print_value(to, &event, scaled);
-    fprintf(to, "  %-*s", derived || partial ? name_width : 0, name);
-    if (derived)
-        print_metric(to, &metric);
-    if (partial)
-        fprintf(to, "  %s± %.0f, counted %.0f %% of the time%s", c.fair, bound,
-                100.0 * (double)values[i].running / (double)values[i].enabled, c.plain);
-    fputc('\n', to);
+    for (char **word = o->command; word && *word; word++)
+        fprintf(to, "%s%s", word == o->command ? "" : " ", print_safe(*word, safe, sizeof safe));
+    if (runs > 1)
+        fprintf(to, ", %u times", runs);
+    fclose(to);
+    return text;
 }
 
-/* Why the i-th event was not counted: 1 and *ret where it was not. */
-static int reason_of(const struct rk_set *set, const struct rk_value *values, size_t i, struct rk_error *ret)
+static int tell(const struct stat_options *o, const struct measured *m, const struct series *s)
 {
-    *ret = (struct rk_error){.size = sizeof *ret};
-    if (values[i].running != 0)
-        return 0;
-    if (rk_set_explain(set, SIZE_MAX, i, ret) < 0)
-        snprintf(ret->what, sizeof ret->what, "it was enabled and never ran");
-    return 1;
-}
+    struct rk_counts_row *rows = calloc(m->n_rows ? m->n_rows : 1, sizeof *rows);
+    char *title = about(o, s->runs);
+    int status = STATUS_FAILED;
 
-/* The event's name in front of its own message is said by the list already. */
-static const char *message_of(const struct rk_error *e, const char *name)
-{
-    size_t n = strlen(name);
-    return strncmp(e->what, name, n) == 0 && strncmp(e->what + n, ": ", 2) == 0 ? e->what + n + 2 : e->what;
-}
-
-/* Each reason once, with all the events that it stopped. */
-static void print_reasons(FILE *to, const struct rk_set *set, const struct rk_value *values, size_t n)
-{
-    struct rk_error mine, other;
-    struct rk_event event = {.size = sizeof event};
-    char first_name[200], name[200];
-
-    for (size_t i = 0; i < n; i++) {
-        bool told = false;
-        if (!reason_of(set, values, i, &mine))
-            continue;
-        rk_set_event(set, i, &event);
-        print_safe(event.name, first_name, sizeof first_name);
-        for (size_t j = 0; j < n && !told; j++) {
-            if (j == i || !reason_of(set, values, j, &other))
-                continue;
-            rk_set_event(set, j, &event);
-            print_safe(event.name, name, sizeof name);
-            bool same = strcmp(message_of(&mine, first_name), message_of(&other, name)) == 0;
-            if (same && j < i)
-                told = true;
-        }
-        if (told)
-            continue;
-        fprintf(to, "\n  not counted: %s", first_name);
-        for (size_t j = i + 1; j < n; j++) {
-            if (!reason_of(set, values, j, &other))
-                continue;
-            rk_set_event(set, j, &event);
-            print_safe(event.name, name, sizeof name);
-            if (strcmp(message_of(&mine, first_name), message_of(&other, name)) == 0)
-                fprintf(to, ", %s", name);
-        }
-        fprintf(to, "\n    %s\n", message_of(&mine, first_name));
-        if (mine.remedy[0])
-            fprintf(to, "    fix: %s\n", mine.remedy);
+    if (rows && title) {
+        measured_rows(m, s->sum, rows);
+        struct rk_counts counts = {.size = sizeof counts,
+                                   .rows = rows,
+                                   .n = m->n_rows,
+                                   .totals = o->interval_ms > 0,
+                                   .no_header = o->separator != NULL,
+                                   .separator = o->separator};
+        series_counts(s, rows, m->n_rows, &counts);
+        status = counts.totals && o->format == STAT_CSV ? 0 : stat_write(o, &counts, title);
+    } else {
+        fprintf(stderr, "reckon stat: out of memory\n");
     }
-}
-
-/* Steps down, each sentence once. */
-static void print_notes(FILE *to, const struct rk_set *set)
-{
-    for (size_t i = 0; i < rk_set_notes(set); i++) {
-        struct rk_note note = {.size = sizeof note}, earlier = {.size = sizeof earlier};
-        bool told = false;
-        rk_set_note(set, i, &note);
-        for (size_t j = 0; j < i && !told; j++)
-            told = rk_set_note(set, j, &earlier) == 0 && strcmp(earlier.what, note.what) == 0;
-        if (told || note.absent)
-            continue;
-        fprintf(to, "\n  note: %s\n", note.what);
-        if (note.remedy[0])
-            fprintf(to, "    fix: %s\n", note.remedy);
-    }
-}
-
-static int longest_name(const struct rk_set *set)
-{
-    struct rk_event event = {.size = sizeof event};
-    size_t longest = 0;
-
-    for (size_t i = 0; i < rk_set_events(set); i++) {
-        rk_set_event(set, i, &event);
-        size_t n = strlen(event.name);
-        longest = n > longest && n <= 40 ? n : longest;
-    }
-    return (int)longest;
-}
-
-static void print_table(FILE *to, const struct rk_set *set, const struct rk_value *values, size_t n,
-                        const struct rk_exit *end)
-{
-    char rss[32];
-    int width = longest_name(set);
-    struct colours c = print_colours(to);
-
-    fputc('\n', to);
-    for (size_t i = 0; i < n; i++)
-        print_event(to, set, values, n, end->wall_ns, i, width, c);
-    fprintf(to, "\n  %.6f s wall   %.6f s user   %.6f s sys   %s peak memory\n", (double)end->wall_ns / 1e9,
-            (double)end->user_ns / 1e9, (double)end->system_ns / 1e9,
-            print_bytes(end->peak_rss, rss, sizeof rss));
-    if (end->signal)
-        fprintf(to, "  ended by signal %d (%s)%s\n", end->signal, strsignal(end->signal),
-                end->core_dumped ? ", core dumped" : "");
-    print_reasons(to, set, values, n);
-    print_notes(to, set);
-    fputc('\n', to);
+    free(title);
+    free(rows);
+    return status;
 }
 
 /* ---- counting ---- */
 
-static int show(const struct stat *stat, struct rk_set *set, const struct rk_exit *end)
+static int failed_to_open(const struct rk_error *e)
 {
-    size_t n = rk_set_events(set);
-    struct rk_value *values = calloc(n ? n : 1, sizeof *values);
-    struct rk_error e = {.size = sizeof e};
-    FILE *to = stderr;
-    int rc;
-
-    if (!values || (rc = rk_set_total(set, values, n)) < 0) {
-        fprintf(stderr, "reckon stat: reading the counters failed: %s\n",
-                values ? strerror(-rc) : "out of memory");
-        free(values);
-        return STATUS_FAILED;
-    }
-    static char buffer[1 << 14]; /* one write for the whole table */
-    setvbuf(stderr, buffer, _IOFBF, sizeof buffer);
-    if (stat->output && !(to = strcmp(stat->output, "-") == 0 ? stdout : fopen(stat->output, "we"))) {
-        fprintf(stderr, "reckon stat: %s: %s\n", stat->output, strerror(errno));
-        free(values);
-        return STATUS_FAILED;
-    }
-    rc = 0;
-    if (stat->json) {
-        struct rk_sink sink = print_sink(to);
-        rc = rk_counts_export(set, values, n, end, "json", &sink, &e);
-    } else {
-        print_table(to, set, values, n, end);
-    }
-    free(values);
-    errno = 0;
-    bool lost = fflush(to) != 0 || ferror(to);
-    if (to != stderr && to != stdout)
-        lost |= fclose(to) != 0;
-    if (rc < 0)
-        return print_error("stat", &e);
-    if (lost) {
-        fprintf(stderr, "reckon stat: %s: %s\n", stat->output ? stat->output : "stderr", strerror(errno));
-        return STATUS_FAILED;
-    }
-    return 0;
+    return e->stage == RK_STAGE_TARGET && e->cause == RK_CAUSE_NO_COMMAND ? run_failed("stat", e)
+                                                                          : print_error("stat", e);
 }
 
-static int count(const struct stat *stat, char **argv)
+/* The measured command's status; one that was left running, or none: of what ended us. */
+static int status_of(const struct series *s, const struct stat_run *last)
+{
+    if (s->has_exit)
+        return s->exit.status;
+    return last->interrupted ? 128 + run_signal() : 0;
+}
+
+/* Runs until there were enough. What was interrupted counts only where it is all there is. */
+static int run_all(const struct stat_options *o, struct rk_host *host, const struct rk_events *events,
+                   struct control *control)
+{
+    struct measured m = {0};
+    struct series s = {0};
+    struct stat_run run = {0};
+    struct rk_error e = {.size = sizeof e};
+    int status = 0;
+
+    for (uint64_t i = 0; status == 0 && (o->runs == 0 || i < o->runs) && !run.interrupted; i++) {
+        measured_close(&m);
+        if (measured_open(&m, o, host, events, &e) < 0) {
+            status = failed_to_open(&e);
+            break;
+        }
+        status = stat_run(o, &m, control, &run);
+        if (run.left_running)
+            fprintf(stderr, "reckon stat: %s did not end when it was told to, and goes on\n", o->command[0]);
+        if (run.values && (!run.interrupted || s.runs == 0) && series_add(&s, &run, m.n_values) < 0) {
+            fprintf(stderr, "reckon stat: out of memory, or the machine has changed between two runs\n");
+            status = STATUS_FAILED;
+        }
+        free(run.values);
+        run.values = NULL;
+    }
+    if (s.runs > 0) { /* also where a later run failed */
+        series_end(&s);
+        int told = tell(o, &m, &s);
+        status = status ? status : told ? told : status_of(&s, &run);
+    }
+    series_free(&s);
+    measured_close(&m);
+    return status;
+}
+
+static int count(const struct stat_options *o, const struct stat_words *words)
 {
     handle_host struct rk_host *host = NULL;
     handle_events struct rk_events *events = NULL;
-    handle_target struct rk_target *target = NULL;
-    handle_set struct rk_set *set = NULL;
+    struct control control;
     struct rk_error e = {.size = sizeof e};
-    struct rk_exit end = {.size = sizeof end};
-    struct rk_set_options options = {.size = sizeof options, .keep = 1, .no_inherit = stat->no_inherit};
-    const char *text = stat->events ? stat->events : DEFAULT_EVENTS;
-    int rc;
+    char why[300];
 
     if (rk_host_open(NULL, &host, &e) < 0)
         return print_error("stat", &e);
-    if (rk_events_parse(host, text, &events, &e) < 0)
-        return print_event_error("stat", text, &e);
-    if (rk_target_command(argv, NULL, &target, &e) < 0)
-        return run_failed("stat", &e);
-    if (rk_set_open(host, events, target, &options, &set, &e) < 0)
-        return print_error("stat", &e);
-    run_shield(rk_target_pid(target));
-    if (rk_target_start(target, &e) < 0)
-        return run_failed("stat", &e);
-    while ((rc = rk_target_wait(target, -1, &end)) == 0 || rc == -EINTR)
-        ;
-    if (rc < 0) {
-        fprintf(stderr, "reckon stat: waiting for %s failed: %s\n", argv[0], strerror(-rc));
+    if (!o->null && rk_events_parse(host, o->events, &events, &e) < 0)
+        return print_event_error("stat", o->events, &e);
+    if (words->dry_run)
+        return stat_plan(o, host, events);
+    if (words->overhead)
+        return stat_overhead(o, host, events);
+    if (o->control && control_open(&control, o->control, why, sizeof why) < 0) {
+        fprintf(stderr, "reckon stat: --control: %s\n", why);
         return STATUS_FAILED;
     }
-    rc = show(stat, set, &end);
-    return rc ? rc : end.status;
+    int status = run_all(o, host, events, o->control ? &control : NULL);
+    if (o->control)
+        control_close(&control);
+    return status;
+}
+
+/* ---- options ---- */
+
+/* "-1" or a number of milliseconds. */
+static int take_delay(const struct options *o, int64_t *ret)
+{
+    uint64_t ms;
+
+    if (strcmp(o->value, "-1") == 0) {
+        *ret = -1;
+        return 0;
+    }
+    if (options_number(o, "-D", 0, 1000000000, &ms) < 0)
+        return OPTIONS_BAD;
+    *ret = (int64_t)ms;
+    return 0;
+}
+
+static int take_option(const struct options *o, int id, struct stat_options *s, struct stat_words *w)
+{
+    switch (id) {
+    case 'e':
+        return text_join(&w->events, o->value) < 0 ? options_wrong(o, "out of memory") : 0;
+    case 'd':
+        w->detail++;
+        return 0;
+    case 'p':
+        s->processes = o->value;
+        return 0;
+    case 't':
+        s->threads = o->value;
+        return 0;
+    case 'a':
+        s->all = true;
+        return 0;
+    case 'C':
+        s->cpus = o->value;
+        return 0;
+    case 'i':
+        s->no_inherit = true;
+        return 0;
+    case 'A':
+        s->by = RK_BY_CPU;
+        return 0;
+    case PER_CORE:
+        s->by = RK_BY_CORE;
+        return 0;
+    case PER_DIE:
+        s->by = RK_BY_DIE;
+        return 0;
+    case PER_SOCKET:
+        s->by = RK_BY_SOCKET;
+        return 0;
+    case PER_NODE:
+        s->by = RK_BY_NODE;
+        return 0;
+    case PER_THREAD:
+        s->by = RK_BY_THREAD;
+        return 0;
+    case 'r':
+        w->repeat = true;
+        return options_number(o, "-r", 0, 1000000000, &s->runs);
+    case 'I':
+        return options_number(o, "-I", 1, 1000000000, &s->interval_ms);
+    case INTERVAL_COUNT:
+        return options_number(o, "--interval-count", 1, 1000000000, &s->interval_count);
+    case 'D':
+        return take_delay(o, &s->delay_ms);
+    case TIMEOUT:
+        return options_number(o, "--timeout", 1, 1000000000, &s->timeout_ms);
+    case CONTROL_AT:
+        s->control = o->value;
+        return 0;
+    case 'n':
+        s->null = true;
+        return 0;
+    case 'o':
+        w->output = o->value;
+        return 0;
+    case APPEND:
+        w->append = true;
+        return 0;
+    case 'j':
+        s->format = STAT_JSON;
+        return 0;
+    case CSV:
+        s->format = STAT_CSV;
+        return 0;
+    case 'x':
+        s->format = STAT_CSV;
+        s->separator = strcmp(o->value, "\\t") == 0 ? "\t" : o->value;
+        return *o->value ? 0 : options_wrong(o, "-x: a separator has at least one character");
+    case OVERHEAD:
+        w->overhead = true;
+        return 0;
+    case DRY_RUN:
+        w->dry_run = true;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* What does not go together: 0, or STATUS_USAGE with the message printed. */
+static int check_options(const struct options *o, const struct stat_options *s, const struct stat_words *w)
+{
+    bool cpus = s->all || s->cpus, tasks = s->processes || s->threads;
+
+    if (!!s->processes + !!s->threads + (s->all || s->cpus) > 1)
+        return options_wrong(o, "one of -p, -t, -a and -C");
+    if (s->all && s->cpus)
+        return options_wrong(o, "-a is all CPUs, -C some: one of them");
+    if (!s->command && !cpus && !tasks && !w->overhead)
+        return options_wrong(o, "no command to run");
+    if (s->by == RK_BY_THREAD && !tasks)
+        return options_wrong(o, "--per-thread goes with -p or -t: a command has no threads yet");
+    if (s->by != RK_BY_ALL && s->by != RK_BY_THREAD && !cpus)
+        return options_wrong(o, "-A, --per-core, -die, -socket and -node go with -a or -C");
+    if (w->repeat && !s->command)
+        return options_wrong(o, "-r runs a command several times, and there is none");
+    if (w->repeat && s->interval_ms)
+        return options_wrong(o, "-r and -I exclude each other");
+    if (s->interval_count && !s->interval_ms)
+        return options_wrong(o, "--interval-count goes with -I");
+    if (s->delay_ms < 0 && !s->control)
+        return options_wrong(o, "-D -1 waits for a word that only --control can bring");
+    if (w->append && (!w->output || strcmp(w->output, "-") == 0))
+        return options_wrong(o, "--append goes with -o FILE");
+    if (s->null && w->events)
+        return options_wrong(o, "--null counts nothing, -e something: one of them");
+    if (s->null && (cpus || tasks) && !s->command && !s->timeout_ms)
+        return options_wrong(o, "--null takes the time of a command, and there is none");
+    return 0;
+}
+
+/* The defaults: what people look at first, and -d's more. */
+static int choose_events(struct stat_options *s, struct stat_words *w)
+{
+    bool cpus = s->all || s->cpus;
+
+    if (w->events) {
+        for (int i = 0; i < w->detail && i < 3; i++)
+            if (text_join(&w->events, details[i]) < 0)
+                return -1;
+    } else {
+        s->default_events = true;
+        if (text_join(&w->events, cpus ? "cpu-clock," REST : "task-clock," REST) < 0)
+            return -1;
+        for (int i = 0; i < w->detail && i < 3; i++)
+            if (text_join(&w->events, details[i]) < 0)
+                return -1;
+    }
+    s->events = w->events;
+    return 0;
 }
 
 int verb_stat(int argc, char **argv)
 {
     struct options o = {
         .verb = "stat",
-        .usage = "[options] COMMAND [ARGUMENT...]",
+        .usage = "[options] [COMMAND [ARGUMENT...]]",
         .about = "Runs COMMAND (found through PATH, no shell) and counts what it does, from its first\n"
-                 "instruction, threads and children included. The exit status is the command's.",
+                 "instruction, threads and children included. The exit status is the command's.\n"
+                 "With -p, -t, -a or -C these are counted: while COMMAND runs, or until Ctrl-C.",
         .table = table,
     };
-    struct stat stat = {0};
+    struct stat_options s = {.runs = 1};
+    struct stat_words w = {0};
     handle_text char *events = NULL;
-    int id;
+    struct destination to;
+    int id, bad = 0;
 
     options_begin(&o, argc, argv);
-    while ((id = options_next(&o)) > 0)
-        switch (id) {
-        case 'e':
-            if (text_join(&events, o.value) < 0)
-                return options_wrong(&o, "out of memory");
-            break;
-        case 'i':
-            stat.no_inherit = true;
-            break;
-        case 'o':
-            stat.output = o.value;
-            break;
-        case 'j':
-            stat.json = true;
-            break;
-        }
+    while ((id = options_next(&o)) > 0 && !bad) {
+        bad = take_option(&o, id, &s, &w);
+        events = w.events;
+    }
+    if (bad)
+        return STATUS_USAGE;
     if (id < 0)
         return options_status(id);
-    if (o.rest_n == 0)
-        return options_wrong(&o, "no command to run");
-    stat.events = events;
-    return count(&stat, o.rest);
+    s.command = o.rest_n ? o.rest : NULL;
+    if (check_options(&o, &s, &w))
+        return STATUS_USAGE;
+    int chosen = choose_events(&s, &w);
+    events = w.events;
+    if (chosen < 0)
+        return options_wrong(&o, "out of memory");
+    if (destination_open(&to, "stat", w.output, w.append) < 0)
+        return STATUS_FAILED;
+    s.to = &to;
+    int status = count(&s, &w);
+    return destination_close(&to) < 0 ? STATUS_FAILED : status;
 }

@@ -1,0 +1,53 @@
+#include "destination.h"
+
+#include <errno.h>
+#include <string.h>
+
+int destination_open(struct destination *to, const char *verb, const char *name, bool append)
+{
+    *to = (struct destination){.verb = verb, .name = name ? name : "stderr", .file = stderr};
+    if (!name)
+        return 0;
+    to->file = strcmp(name, "-") == 0 ? stdout : fopen(name, append ? "ae" : "we");
+    if (to->file)
+        return 0;
+    fprintf(stderr, "reckon %s: %s: %s\n", verb, name, strerror(errno));
+    return -1;
+}
+
+static int gone_wrong(struct destination *to)
+{
+    int why = errno;
+
+    if (!to->failed && to->file != stderr)
+        fprintf(stderr, "reckon %s: %s: %s\n", to->verb, to->name, strerror(why ? why : EIO));
+    to->failed = true;
+    return -1;
+}
+
+int destination_write(struct destination *to, const char *text, size_t n)
+{
+    errno = 0;
+    if (!to->failed && fwrite(text, 1, n, to->file) == n && fflush(to->file) == 0)
+        return 0;
+    gone_wrong(to);
+    if (to->file != stderr) {
+        fwrite(text, 1, n, stderr);
+        fflush(stderr);
+    }
+    return -1;
+}
+
+int destination_close(struct destination *to)
+{
+    FILE *file = to->file;
+
+    to->file = NULL;
+    if (file && file != stderr && file != stdout) {
+        errno = 0;
+        bool before = to->failed; /* then its buffer may hold what was written to stderr since */
+        if (fclose(file) != 0 && !before)
+            gone_wrong(to);
+    }
+    return to->failed ? -1 : 0;
+}

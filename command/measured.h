@@ -1,0 +1,54 @@
+/*
+ * Who is measured: one part for each target, and one table of all their values, row after row.
+ *
+ *     a command, processes, threads     one row, or one for each thread
+ *     CPUs                              one row, or one for each CPU, core …
+ *     cgroups                           the same for each of them
+ */
+#ifndef COMMAND_MEASURED_H
+#define COMMAND_MEASURED_H
+
+#include "stat.h"
+
+struct measured_part {
+    struct rk_target *target; /* NULL: the command's */
+    struct rk_set *set;
+    struct rk_rows *rows;
+    char *name; /* the cgroup's, where there are several; else NULL */
+};
+
+struct measured {
+    struct rk_target *command; /* what is run; NULL: nothing */
+    bool command_counts;       /* it is what is measured, and not only what the time is taken from */
+    bool started;              /* counting begins with the command's exec, not by measured_enable() */
+    bool sum;                  /* the parts make one row */
+    struct measured_part *parts;
+    size_t n;
+    size_t n_rows, n_values;
+    char **names; /* of rows, where their part's and their own have to be joined; else NULL */
+};
+
+/* Opens it all; the command waits for its start. 0, or -1 with *e filled; `*ret_step` is then true where it was the
+ * command that failed, so that the exit status is a shell's. */
+int measured_open(struct measured *measured, const struct stat_options *options, struct rk_host *host,
+                  const struct rk_events *events, struct rk_error *e);
+
+/* The targets that options name, without opening anything: the next one, or 1 behind the last. -errno. */
+int measured_target(const struct stat_options *options, struct rk_host *host, const char **at,
+                    struct rk_target **ret, char **ret_name, struct rk_error *e);
+
+int measured_enable(struct measured *measured);
+int measured_disable(struct measured *measured);
+
+/* All values: n_values of them. 0 or -errno. */
+int measured_read(struct measured *measured, struct rk_value *ret);
+
+/* n_rows of them, into `values`, of the same shape. */
+void measured_rows(const struct measured *measured, const struct rk_value *values, struct rk_counts_row *ret);
+
+/* The first set, or NULL: what is said of events is said of its. */
+const struct rk_set *measured_set(const struct measured *measured);
+
+void measured_close(struct measured *measured);
+
+#endif

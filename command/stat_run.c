@@ -1,0 +1,376 @@
+/*
+ * One run: everything that can happen is a descriptor in one poll(2).
+ *
+ *     signals    the shield's pipe
+ *     control    another program's words
+ *     interval   a timer with absolute times, so that intervals don't drift; a late one covers more, and the next is
+ *                on the grid again
+ *     delay      counting begins then
+ *     timeout    the end, as is a control's "stop" and the last interval of --interval-count
+ *     ends       the command's end, or that of each process; without a command or processes there is none
+ */
+#include "command.h"
+#include "control.h"
+#include "measured.h"
+#include "print.h"
+#include "run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+#define TICK_MS 50         /* where there is no descriptor to wait for: a thread's end, a kernel before 5.3 */
+#define TERM_PATIENCE 2000 /* ms that a command has to end when it is told to */
+
+enum { SIGNALS, CONTROL, INTERVAL, DELAY, TIMEOUT, ENDS };
+
+struct loop {
+    const struct stat_options *o;
+    struct measured *m;
+    struct control *control;
+    struct pollfd *fds; /* the five above, then the ends */
+    size_t n_fds, n_alive;
+    bool tick, stop, interrupted;
+
+    uint64_t start_ns, since_ns; /* since when it counts; 0: it doesn't */
+    uint64_t covered_ns;         /* before that */
+    uint64_t told_ns, told;      /* what intervals have covered, and how many there were */
+    int interrupts;              /* passed on as something stronger */
+
+    struct rk_value *now, *before, *delta;
+    struct rk_counts_row *rows;
+};
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / (1000 * MS)), .tv_nsec = (long)(ns % (1000 * MS))};
+}
+
+/* Time for which it has counted so far. */
+static uint64_t covered(const struct loop *l)
+{
+    return l->covered_ns + (l->since_ns ? clock_ns() - l->since_ns : 0);
+}
+
+static int set_timer(struct loop *l, int which, uint64_t first_ns, uint64_t period_ns)
+{
+    struct itimerspec when = {.it_value = timespec_of(first_ns), .it_interval = timespec_of(period_ns)};
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+    if (fd < 0)
+        return -1;
+    l->fds[which].fd = fd;
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static int set_timers(struct loop *l)
+{
+    const struct stat_options *o = l->o;
+
+    if (o->interval_ms && set_timer(l, INTERVAL, l->start_ns + o->interval_ms * MS, o->interval_ms * MS) < 0)
+        return -1;
+    if (o->delay_ms > 0 && set_timer(l, DELAY, l->start_ns + (uint64_t)o->delay_ms * MS, 0) < 0)
+        return -1;
+    return o->timeout_ms ? set_timer(l, TIMEOUT, l->start_ns + o->timeout_ms * MS, 0) : 0;
+}
+
+/* Whose end ends the run. */
+static void watch_ends(struct loop *l)
+{
+    size_t n = l->m->command ? 1 : l->m->n;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct rk_target *target = l->m->command ? l->m->command : l->m->parts[i].target;
+        int fd = rk_target_pid(target) > 0 ? rk_target_fd(target) : -1;
+        if (rk_target_pid(target) <= 0)
+            continue; /* CPUs don't end */
+        l->n_alive++;
+        l->tick |= fd < 0;
+        l->fds[l->n_fds++] = (struct pollfd){.fd = fd < 0 ? -1 : fd, .events = POLLIN};
+    }
+}
+
+static int loop_make(struct loop *l)
+{
+    size_t values = l->m->n_values ? l->m->n_values : 1, rows = l->m->n_rows ? l->m->n_rows : 1;
+
+    l->fds = calloc(ENDS + l->m->n + 1, sizeof *l->fds);
+    l->now = calloc(values, sizeof *l->now);
+    l->before = calloc(values, sizeof *l->before);
+    l->delta = calloc(values, sizeof *l->delta);
+    l->rows = calloc(rows, sizeof *l->rows);
+    if (!l->fds || !l->now || !l->before || !l->delta || !l->rows)
+        return -1;
+    for (int i = 0; i < ENDS; i++)
+        l->fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
+    l->fds[SIGNALS].fd = run_fd();
+    l->tick = run_fd() < 0;
+    l->fds[CONTROL].fd = l->control ? l->control->in : -1;
+    l->n_fds = ENDS;
+    watch_ends(l);
+    return 0;
+}
+
+static void loop_free(struct loop *l)
+{
+    for (int i = INTERVAL; l->fds && i <= TIMEOUT; i++)
+        if (l->fds[i].fd >= 0)
+            close(l->fds[i].fd);
+    free(l->fds);
+    free(l->now);
+    free(l->before);
+    free(l->delta);
+    free(l->rows);
+}
+
+static void enable(struct loop *l)
+{
+    if (l->since_ns)
+        return;
+    measured_enable(l->m);
+    l->since_ns = clock_ns();
+}
+
+static void disable(struct loop *l)
+{
+    if (!l->since_ns)
+        return;
+    l->covered_ns += clock_ns() - l->since_ns;
+    l->since_ns = 0;
+    measured_disable(l->m);
+}
+
+/* What was counted since the last time that this was told. */
+static int tell_interval(struct loop *l)
+{
+    uint64_t time_ns = clock_ns() - l->start_ns, so_far = covered(l);
+    int rc = measured_read(l->m, l->now);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < l->m->n_values; i++) {
+        const struct rk_value *now = &l->now[i], *before = &l->before[i];
+        bool on = now->running >= before->running &&
+                  now->enabled >= before->enabled; /* else it can't be read now */
+        l->delta[i] = on ? (struct rk_value){now->value - before->value, now->enabled - before->enabled,
+                                             now->running - before->running}
+                         : (struct rk_value){0};
+        if (on)
+            l->before[i] = *now;
+    }
+    measured_rows(l->m, l->delta, l->rows);
+    struct rk_counts counts = {.size = sizeof counts,
+                               .no_header = l->told > 0,
+                               .rows = l->rows,
+                               .n = l->m->n_rows,
+                               .wall_ns = so_far - l->told_ns,
+                               .time_ns = time_ns ? time_ns : 1,
+                               .separator = l->o->separator};
+    l->told_ns = so_far;
+    l->told++;
+    stat_write(l->o, &counts, NULL); /* what can't be written is said, and goes on to stderr */
+    return 0;
+}
+
+static int obey(struct loop *l)
+{
+    enum control_word word;
+    int rc = 0;
+
+    while ((word = control_next(l->control)) != CONTROL_NONE) {
+        switch (word) {
+        case CONTROL_ENABLE:
+            enable(l);
+            break;
+        case CONTROL_DISABLE:
+            disable(l);
+            break;
+        case CONTROL_SNAPSHOT:
+            rc = tell_interval(l);
+            break;
+        case CONTROL_STOP:
+            l->stop = true;
+            break;
+        case CONTROL_UNKNOWN:
+            fprintf(stderr,
+                    "reckon stat: --control: no word '%s'; there are enable, disable, ping, snapshot, stop\n",
+                    l->control->line);
+            continue;
+        case CONTROL_END:
+            l->fds[CONTROL].fd = -1;
+            return rc;
+        default:
+            break;
+        }
+        control_answer(l->control);
+    }
+    return rc;
+}
+
+/* The command has had the first interrupt from the terminal. It may want more than one. */
+static void handle_signals(struct loop *l)
+{
+    int n = run_interrupts();
+
+    run_fd_drain();
+    if (run_signals() == 0)
+        return;
+    l->interrupted = true;
+    if (!l->m->command) {
+        l->stop = true;
+        return;
+    }
+    if (n > 1 && n > l->interrupts)
+        kill(rk_target_pid(l->m->command), n == 2 ? SIGTERM : SIGKILL);
+    l->interrupts = n;
+}
+
+static bool is_there(const struct rk_target *target)
+{
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/%d", rk_target_pid(target));
+    return access(path, F_OK) == 0;
+}
+
+static void look_for_ends(struct loop *l)
+{
+    for (size_t i = ENDS; i < l->n_fds; i++) {
+        struct pollfd *p = &l->fds[i];
+        const struct rk_target *target = l->m->command ? l->m->command : l->m->parts[i - ENDS].target;
+        bool ended = p->fd >= 0       ? p->revents != 0
+                     : p->events == 0 ? false /* seen before */
+                     : l->m->command  ? rk_target_wait(l->m->command, 0, NULL) != 0
+                                      : !is_there(target);
+        if (!ended)
+            continue;
+        p->fd = -1;
+        p->events = 0;
+        l->n_alive--;
+        l->stop |= l->n_alive == 0;
+    }
+}
+
+static bool expired(struct loop *l, int which)
+{
+    uint64_t times;
+
+    return l->fds[which].fd >= 0 && l->fds[which].revents &&
+           read(l->fds[which].fd, &times, sizeof times) == (ssize_t)sizeof times;
+}
+
+static int loop_step(struct loop *l)
+{
+    int rc = 0, n = poll(l->fds, l->n_fds, l->tick ? TICK_MS : -1);
+
+    if (n < 0 && errno != EINTR)
+        return -errno;
+    if (n < 0)
+        for (size_t i = 0; i < l->n_fds; i++)
+            l->fds[i].revents = 0;
+    handle_signals(l);
+    look_for_ends(l);
+    if (expired(l, DELAY))
+        enable(l);
+    if (l->fds[CONTROL].fd >= 0 && l->fds[CONTROL].revents)
+        rc = obey(l);
+    if (expired(l, TIMEOUT))
+        l->stop = true;
+    if (rc == 0 && !l->stop && expired(l, INTERVAL)) {
+        rc = tell_interval(l);
+        l->stop |= l->o->interval_count && l->told >= l->o->interval_count;
+    }
+    return rc;
+}
+
+/* The command is told to end, if it has not; what it does then is no longer counted. */
+static void end_command(struct loop *l, struct stat_run *ret)
+{
+    struct rk_target *command = l->m->command;
+    int rc = rk_target_wait(command, 0, &ret->exit);
+
+    if (rc == 0) {
+        kill(rk_target_pid(command), SIGTERM);
+        kill(rk_target_pid(command), SIGCONT); /* one that is stopped gets it, too */
+        for (uint64_t until = clock_ns() + TERM_PATIENCE * MS; rc == 0 && clock_ns() < until;)
+            rc = rk_target_wait(command, 100, &ret->exit);
+    }
+    ret->has_exit = rc == 1;
+    ret->left_running = rc == 0;
+}
+
+static int cannot(const char *what, int why)
+{
+    fprintf(stderr, "reckon stat: %s: %s\n", what, strerror(why));
+    return STATUS_FAILED;
+}
+
+static int start(struct loop *l)
+{
+    struct rk_error e = {.size = sizeof e};
+
+    run_shield(l->m->command ? rk_target_pid(l->m->command) : 0);
+    l->fds[SIGNALS].fd = run_fd();
+    l->tick |= run_fd() < 0;
+    l->start_ns = clock_ns();
+    if (set_timers(l) < 0)
+        return cannot("no timer", errno);
+    if (l->o->delay_ms == 0 && !l->m->started)
+        enable(l);
+    if (l->m->command && rk_target_start(l->m->command, &e) < 0)
+        return run_failed("stat", &e);
+    if (l->m->started)
+        l->since_ns = l->start_ns;
+    return 0;
+}
+
+static int end(struct loop *l, struct stat_run *ret)
+{
+    if (!l->m->started || !l->m->command || rk_target_wait(l->m->command, 0, &ret->exit) != 1)
+        disable(l);
+    int rc = measured_read(l->m, l->now);
+    uint64_t wall_ns = covered(l);
+    if (l->m->command)
+        end_command(l, ret);
+    if (rc < 0)
+        return rc;
+    if (l->told && l->o->interval_ms && !(l->o->interval_count && l->told >= l->o->interval_count))
+        rc = tell_interval(l); /* the last one is shorter */
+    ret->wall_ns = l->m->started && ret->has_exit && l->since_ns ? ret->exit.wall_ns : wall_ns;
+    ret->interrupted = l->interrupted;
+    ret->values = l->now;
+    l->now = NULL;
+    return rc;
+}
+
+int stat_run(const struct stat_options *o, struct measured *m, struct control *control, struct stat_run *ret)
+{
+    struct loop l = {.o = o, .m = m, .control = control};
+
+    *ret = (struct stat_run){.exit = {.size = sizeof ret->exit}};
+    int status = loop_make(&l) < 0 ? cannot("waiting", ENOMEM) : start(&l);
+    if (status == 0) {
+        int rc = 0;
+        while (!l.stop && (rc = loop_step(&l)) == 0)
+            ;
+        int at_end = end(&l, ret);
+        if (rc < 0 || at_end < 0)
+            status = cannot("reading the counters failed", rc < 0 ? -rc : -at_end);
+    }
+    loop_free(&l);
+    return status;
+}

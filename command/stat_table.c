@@ -1,0 +1,388 @@
+/*
+ * Counts for people.
+ *
+ *     [time]  [where]  value [± deviation]  event  figure  ± bound, counted n % of the time
+ *
+ * Columns are as wide as their widest text. What does not fit the terminal's width goes below, indented: a line is
+ * never cut. Behind the table: times, why something was not counted (each reason once, with all the events that it
+ * stopped), what was counted with less than was asked.
+ */
+#include "print.h"
+#include "stat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct table {
+    FILE *to;
+    const struct stat_options *o;
+    const struct rk_counts *counts;
+    struct colours c;
+    size_t width; /* of the terminal; SIZE_MAX: no end */
+    int where, value, name;
+    size_t idle; /* rows that never ran */
+};
+
+/* ---- cells ---- */
+
+static const char *value_text(const struct rk_event *event, double scaled, char *to, size_t size)
+{
+    char count[40];
+
+    double ns = scaled * event->scale;
+
+    if (strcmp(event->unit, "ns") == 0)
+        snprintf(to, size, ns < 10000 ? "%.0f ns" : "%.2f ms", ns < 10000 ? ns : ns / 1e6);
+    else if (event->scale != 1.0 || event->unit[0])
+        snprintf(to, size, "%.2f%s%s", scaled * event->scale, event->unit[0] ? " " : "", event->unit);
+    else
+        snprintf(to, size, "%s", print_count((uint64_t)(scaled + 0.5), count, sizeof count));
+    return to;
+}
+
+static void metric_text(const struct rk_metric *metric, char *to, size_t size)
+{
+    char count[40];
+
+    if (metric->value >= 1000)
+        snprintf(to, size, "%12s %s", print_count((uint64_t)(metric->value + 0.5), count, sizeof count),
+                 metric->unit);
+    else
+        snprintf(to, size, "%12.*f %s", metric->value > 0 && metric->value < 0.1 ? 4 : 2, metric->value,
+                 metric->unit);
+}
+
+static double shown(const struct table *t, const struct rk_counts_row *row, size_t i)
+{
+    return t->counts->runs > 1 && row->mean ? row->mean[i] : rk_value_scale(&row->values[i], NULL, NULL);
+}
+
+static struct rk_event event_of(const struct rk_set *set, size_t i)
+{
+    struct rk_event event = {.size = sizeof event, .name = "", .unit = "", .scale = 1.0};
+
+    rk_set_event(set, i, &event);
+    if (!event.unit)
+        event.unit = "";
+    return event;
+}
+
+/* Why the event was not counted; the event's name in front of its own message is said by the list already. */
+static void reason_of(const struct rk_set *set, size_t i, struct rk_error *ret)
+{
+    struct rk_event event = event_of(set, i);
+    size_t n = strlen(event.name);
+
+    *ret = (struct rk_error){.size = sizeof *ret};
+    if (rk_set_explain(set, SIZE_MAX, i, ret) < 0)
+        snprintf(ret->what, sizeof ret->what, "it was enabled and never ran");
+    if (strncmp(ret->what, event.name, n) == 0 && strncmp(ret->what + n, ": ", 2) == 0)
+        memmove(ret->what, ret->what + n + 2, strlen(ret->what + n + 2) + 1);
+}
+
+/* Of the defaults, what has no PMU here is no line of the table. */
+static bool is_hidden(const struct table *t, const struct rk_set *set, size_t i)
+{
+    struct rk_error e = {.size = sizeof e};
+
+    return t->o->default_events && rk_set_explain(set, SIZE_MAX, i, &e) == 0 &&
+           (e.cause == RK_CAUSE_NO_PMU || e.cause == RK_CAUSE_UNSUPPORTED);
+}
+
+/* ---- lines ---- */
+
+/* Columns that text takes: bytes that begin a character. */
+static size_t columns(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* Words up to the width, further lines indented. */
+static void wrap(const struct table *t, size_t indent, const char *first, const char *text)
+{
+    size_t at = columns(first);
+
+    fputs(first, t->to);
+    while (*text) {
+        size_t n = strcspn(text, " ");
+        char word[300];
+        snprintf(word, sizeof word, "%.*s", (int)n, text);
+        if (at + columns(word) + 1 > t->width && at > indent) {
+            fprintf(t->to, "\n%*s", (int)indent, "");
+            at = indent;
+        }
+        at += columns(word);
+        fputs(word, t->to);
+        text += n;
+        if (*text == ' ') {
+            text++;
+            if (*text && at + 1 < t->width) {
+                fputc(' ', t->to);
+                at++;
+            }
+        }
+    }
+    fputc('\n', t->to);
+}
+
+/* A further part of the line, below where it does not fit. */
+static void put_part(const struct table *t, const char *text, const char *colour, size_t *at)
+{
+    const char *end = *colour ? t->c.plain : "";
+    size_t n = columns(text), indent = (size_t)(t->value + 4);
+
+    if (*at + 2 + n <= t->width) {
+        fprintf(t->to, "  %s%s%s", colour, text, end);
+        *at += 2 + n;
+        return;
+    }
+    text += strspn(text, " ");
+    if (indent + columns(text) > t->width)
+        indent = t->width > columns(text) ? t->width - columns(text) : 0;
+    fprintf(t->to, "\n%*s%s%s%s", (int)indent, "", colour, text, end);
+    *at = indent + columns(text);
+}
+
+static size_t put_prefix(const struct table *t, const struct rk_counts_row *row)
+{
+    char name[200];
+    size_t at = 0;
+
+    if (t->counts->time_ns) {
+        fprintf(t->to, "%12.6f", (double)t->counts->time_ns / 1e9);
+        at += 12;
+    }
+    if (row->where) {
+        print_safe(row->where, name, sizeof name);
+        fprintf(t->to, "  %s%*s", name, t->where - (int)columns(name), "");
+        at += 2 + (size_t)t->where;
+    }
+    return at;
+}
+
+static void put_event(const struct table *t, const struct rk_counts_row *row, size_t i)
+{
+    const struct rk_value *v = &row->values[i];
+    struct rk_event event = event_of(row->set, i);
+    struct rk_metric metric = {.size = sizeof metric};
+    char name[200], text[260];
+    double bound = 0;
+    uint64_t wall = t->counts->wall_ns * (t->counts->runs > 1 ? t->counts->runs : 1);
+    size_t at = put_prefix(t, row);
+
+    print_safe(event.name, name, sizeof name);
+    if (v->running == 0) {
+        fprintf(t->to, "  %s%*s%s  %s\n", t->c.fair, t->value, "not counted", t->c.plain, name);
+        return;
+    }
+    fprintf(t->to, "  %*s", t->value, value_text(&event, shown(t, row, i), text, sizeof text));
+    at += 2 + (size_t)t->value;
+    if (t->counts->runs > 1 && row->mean) {
+        double mean = row->mean[i];
+        fprintf(t->to, " ± %5.1f %%", mean > 0 ? 100 * row->stdev[i] / mean : 0);
+        at += 10;
+    }
+    bool derived = rk_metric_derive(row->set, row->values, rk_set_events(row->set), wall, i, &metric) == 1;
+    bool partial = v->running < v->enabled;
+    bool more = derived || partial;
+    size_t n = columns(name);
+    int pad = more && at + 2 + (size_t)t->name + 20 <= t->width && t->name > (int)n ? t->name - (int)n : 0;
+    fprintf(t->to, "  %s%*s", name, pad, "");
+    at += 2 + n + (size_t)pad;
+    if (derived) {
+        metric_text(&metric, text, sizeof text);
+        put_part(t, text, "", &at);
+    }
+    if (partial) {
+        rk_value_scale(v, NULL, &bound);
+        char bound_text[64];
+        snprintf(text, sizeof text, "± %s, counted %.0f %% of the time",
+                 value_text(&event, bound / (t->counts->runs > 1 ? t->counts->runs : 1), bound_text,
+                            sizeof bound_text),
+                 100.0 * (double)v->running / (double)v->enabled);
+        put_part(t, text, t->c.fair, &at);
+    }
+    fputc('\n', t->to);
+}
+
+/* A thread that never ran has nothing to show, an interval in which nothing ran has one line. */
+static bool is_idle(const struct table *t, const struct rk_counts_row *row)
+{
+    for (size_t i = 0; i < rk_set_events(row->set); i++)
+        if (row->values[i].enabled)
+            return false;
+    return row->where || t->counts->time_ns;
+}
+
+static void put_line(struct table *t, const struct rk_counts_row *row, size_t i)
+{
+    put_event(t, row, i);
+}
+
+/* Hidden or not is a question of the set, not of each row. */
+static void each_line(struct table *t, void (*put)(struct table *, const struct rk_counts_row *, size_t))
+{
+    const struct rk_set *set = NULL;
+    bool hidden[256] = {false};
+
+    t->idle = 0;
+    for (size_t r = 0; r < t->counts->n; r++) {
+        const struct rk_counts_row *row = &t->counts->rows[r];
+        size_t n = rk_set_events(row->set);
+        for (size_t i = 0; row->set != set && i < n && i < 256; i++)
+            hidden[i] = is_hidden(t, row->set, i);
+        set = row->set;
+        if (is_idle(t, row)) {
+            if (t->counts->time_ns && !row->where && put == put_line)
+                fprintf(t->to, "%12.6f  %s%*s%s\n", (double)t->counts->time_ns / 1e9, t->c.faint, t->value,
+                        "did not run", t->c.plain);
+            t->idle++;
+            continue;
+        }
+        for (size_t i = 0; i < n; i++)
+            if (i >= 256 || !hidden[i])
+                put(t, row, i);
+    }
+}
+
+static void measure_line(struct table *t, const struct rk_counts_row *row, size_t i)
+{
+    struct rk_event event = event_of(row->set, i);
+    char text[260], name[200];
+    int n = 11; /* "not counted" */
+
+    if (row->values[i].running)
+        n = (int)columns(value_text(&event, shown(t, row, i), text, sizeof text));
+    t->value = n > t->value ? n : t->value;
+    n = (int)columns(print_safe(event.name, name, sizeof name));
+    t->name = n > t->name && n <= 40 ? n : t->name;
+    n = row->where ? (int)columns(print_safe(row->where, name, sizeof name)) : 0;
+    t->where = n > t->where && n <= 40 ? n : t->where;
+}
+
+/* ---- behind the table ---- */
+
+static void put_times(const struct table *t)
+{
+    const struct rk_counts *counts = t->counts;
+    char items[4][80], rss[32], spread[32] = "";
+    size_t n = 0, at = 2;
+
+    if (counts->runs > 1)
+        snprintf(spread, sizeof spread, " ± %.1f %%",
+                 counts->wall_ns ? 100.0 * (double)counts->wall_stdev_ns / (double)counts->wall_ns : 0);
+    if (counts->wall_ns < 100000)
+        snprintf(items[n++], 80, "%.0f ns%s wall", (double)counts->wall_ns, spread);
+    else
+        snprintf(items[n++], 80, "%.6f s%s wall", (double)counts->wall_ns / 1e9, spread);
+    if (counts->exit) {
+        snprintf(items[n++], 80, "%.6f s user", (double)counts->exit->user_ns / 1e9);
+        snprintf(items[n++], 80, "%.6f s sys", (double)counts->exit->system_ns / 1e9);
+        snprintf(items[n++], 80, "%s peak memory", print_bytes(counts->exit->peak_rss, rss, sizeof rss));
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool below = at > 2 && at + 3 + columns(items[i]) > t->width;
+        fprintf(t->to, "%s%s", at == 2 ? "\n  " : below ? "\n  " : "   ", items[i]);
+        at = (below ? 2 : at + 3) + columns(items[i]);
+    }
+    fputc('\n', t->to);
+    if (counts->exit && counts->exit->signal)
+        fprintf(t->to, "  ended by signal %d (%s)%s\n", counts->exit->signal, strsignal(counts->exit->signal),
+                counts->exit->core_dumped ? ", core dumped" : "");
+}
+
+/* Whether any row lacks it. */
+static bool is_missing(const struct table *t, const struct rk_set *set, size_t i)
+{
+    for (size_t r = 0; r < t->counts->n; r++)
+        if (t->counts->rows[r].set == set && t->counts->rows[r].values[i].running == 0 &&
+            !is_idle(t, &t->counts->rows[r]))
+            return true;
+    return false;
+}
+
+/* Each reason once, with all the events that it stopped. */
+static void put_reasons(const struct table *t, const struct rk_set *set)
+{
+    size_t n = rk_set_events(set);
+    struct rk_error *reasons = calloc(n ? n : 1, sizeof *reasons);
+    char names[900], name[200];
+
+    for (size_t i = 0; reasons && i < n; i++)
+        if (is_missing(t, set, i))
+            reason_of(set, i, &reasons[i]);
+    for (size_t i = 0; reasons && i < n; i++) {
+        if (!reasons[i].what[0])
+            continue;
+        snprintf(names, sizeof names, "%s", print_safe(event_of(set, i).name, name, sizeof name));
+        for (size_t j = i + 1; j < n; j++)
+            if (strcmp(reasons[i].what, reasons[j].what) == 0) {
+                size_t have = strlen(names);
+                snprintf(names + have, sizeof names - have, ", %s",
+                         print_safe(event_of(set, j).name, name, sizeof name));
+                reasons[j].what[0] = '\0';
+            }
+        fputc('\n', t->to);
+        wrap(t, 4, "  not counted: ", names);
+        wrap(t, 4, "    ", reasons[i].what);
+        if (reasons[i].remedy[0])
+            wrap(t, 4, "    fix: ", reasons[i].remedy);
+    }
+    free(reasons);
+}
+
+/* Steps down, each sentence once. */
+static void put_notes(const struct table *t, const struct rk_set *set)
+{
+    for (size_t i = 0; i < rk_set_notes(set); i++) {
+        struct rk_note note = {.size = sizeof note}, earlier = {.size = sizeof earlier};
+        bool told = false;
+        rk_set_note(set, i, &note);
+        for (size_t j = 0; j < i && !told; j++)
+            told = rk_set_note(set, j, &earlier) == 0 && strcmp(earlier.what, note.what) == 0;
+        if (told || note.absent)
+            continue;
+        fputc('\n', t->to);
+        wrap(t, 4, "  note: ", note.what);
+        if (note.remedy[0])
+            wrap(t, 4, "    fix: ", note.remedy);
+    }
+}
+
+void stat_table(FILE *to, const struct stat_options *o, const struct rk_counts *counts, const char *about)
+{
+    struct table t = {.to = to,
+                      .o = o,
+                      .counts = counts,
+                      .c = print_colours(o->to->file),
+                      .width = print_width(o->to->file),
+                      .value = counts->time_ns ? 14 : 11};
+    const struct rk_set *set = NULL;
+    char some[64];
+
+    each_line(&t, measure_line);
+    if (about) {
+        fputc('\n', to);
+        wrap(&t, 4, "  ", about);
+        fputc('\n', to);
+    }
+    each_line(&t, put_line);
+    if (!about)
+        return;
+    if (t.idle)
+        fprintf(to, "\n  %s did not run\n", print_some(t.idle, "thread", some, sizeof some));
+    put_times(&t);
+    for (size_t r = 0; r < counts->n; r++) {
+        if (counts->rows[r].set == set)
+            continue;
+        set = counts->rows[r].set;
+        put_reasons(&t, set);
+        put_notes(&t, set);
+    }
+    fputc('\n', to);
+}
