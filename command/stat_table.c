@@ -10,9 +10,11 @@
 #include "print.h"
 #include "stat.h"
 
-#include <math.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define BELOW 8 /* indent of what did not fit */
 
 struct table {
     FILE *to;
@@ -41,16 +43,22 @@ static const char *value_text(const struct rk_event *event, double scaled, char 
     return to;
 }
 
+/* "per second of wall time" is what /s means; of another time it is said. */
 static void metric_text(const struct rk_metric *metric, char *to, size_t size)
 {
-    char count[40];
+    char count[40], number[48], unit[80];
 
+    snprintf(unit, sizeof unit, " %s", metric->unit);
+    if (strcmp(metric->name, "per_second") == 0)
+        snprintf(unit, sizeof unit, "/s%s",
+                 strstr(metric->unit, "wall") ? "" : metric->unit + strlen("per second"));
     if (metric->value >= 1000)
-        snprintf(to, size, "%12s %s", print_count((uint64_t)(metric->value + 0.5), count, sizeof count),
-                 metric->unit);
+        snprintf(number, sizeof number, "%s",
+                 print_count((uint64_t)(metric->value + 0.5), count, sizeof count));
     else
-        snprintf(to, size, "%12.*f %s", metric->value > 0 && metric->value < 0.1 ? 4 : 2, metric->value,
-                 metric->unit);
+        snprintf(number, sizeof number, "%.*f", metric->value > 0 && metric->value < 0.1 ? 4 : 2,
+                 metric->value);
+    snprintf(to, size, "%10s%s", number, unit);
 }
 
 static double shown(const struct table *t, const struct rk_counts_row *row, size_t i)
@@ -77,6 +85,10 @@ static void reason_of(const struct rk_set *set, size_t i, struct rk_error *ret)
     *ret = (struct rk_error){.size = sizeof *ret};
     if (rk_set_explain(set, SIZE_MAX, i, ret) < 0)
         snprintf(ret->what, sizeof ret->what, "it was enabled and never ran");
+    if (ret->code == -ENODATA) { /* nobody's mistake */
+        snprintf(ret->what, sizeof ret->what, "it did not run while it was counted");
+        ret->remedy[0] = '\0';
+    }
     if (strncmp(ret->what, event.name, n) == 0 && strncmp(ret->what + n, ": ", 2) == 0)
         memmove(ret->what, ret->what + n + 2, strlen(ret->what + n + 2) + 1);
 }
@@ -106,26 +118,23 @@ static size_t columns(const char *text)
 static void wrap(const struct table *t, size_t indent, const char *first, const char *text)
 {
     size_t at = columns(first);
+    bool begun = true; /* no word on this line yet */
 
     fputs(first, t->to);
     while (*text) {
         size_t n = strcspn(text, " ");
         char word[300];
         snprintf(word, sizeof word, "%.*s", (int)n, text);
-        if (at + columns(word) + 1 > t->width && at > indent) {
+        if (!begun && at + 1 + columns(word) > t->width) {
             fprintf(t->to, "\n%*s", (int)indent, "");
             at = indent;
+            begun = true;
         }
-        at += columns(word);
-        fputs(word, t->to);
+        fprintf(t->to, "%s%s", begun ? "" : " ", word);
+        at += columns(word) + !begun;
+        begun = false;
         text += n;
-        if (*text == ' ') {
-            text++;
-            if (*text && at + 1 < t->width) {
-                fputc(' ', t->to);
-                at++;
-            }
-        }
+        text += strspn(text, " ");
     }
     fputc('\n', t->to);
 }
@@ -134,18 +143,15 @@ static void wrap(const struct table *t, size_t indent, const char *first, const 
 static void put_part(const struct table *t, const char *text, const char *colour, size_t *at)
 {
     const char *end = *colour ? t->c.plain : "";
-    size_t n = columns(text), indent = (size_t)(t->value + 4);
 
-    if (*at + 2 + n <= t->width) {
+    if (*at + 2 + columns(text) <= t->width) {
         fprintf(t->to, "  %s%s%s", colour, text, end);
-        *at += 2 + n;
+        *at += 2 + columns(text);
         return;
     }
     text += strspn(text, " ");
-    if (indent + columns(text) > t->width)
-        indent = t->width > columns(text) ? t->width - columns(text) : 0;
-    fprintf(t->to, "\n%*s%s%s%s", (int)indent, "", colour, text, end);
-    *at = indent + columns(text);
+    fprintf(t->to, "\n%*s%s%s%s", BELOW, "", colour, text, end);
+    *at = BELOW + columns(text);
 }
 
 static size_t put_prefix(const struct table *t, const struct rk_counts_row *row)
@@ -187,26 +193,23 @@ static void put_event(const struct table *t, const struct rk_counts_row *row, si
         fprintf(t->to, " ± %5.1f %%", mean > 0 ? 100 * row->stdev[i] / mean : 0);
         at += 10;
     }
-    bool derived = rk_metric_derive(row->set, row->values, rk_set_events(row->set), wall, i, &metric) == 1;
-    bool partial = v->running < v->enabled;
-    bool more = derived || partial;
-    size_t n = columns(name);
-    int pad = more && at + 2 + (size_t)t->name + 20 <= t->width && t->name > (int)n ? t->name - (int)n : 0;
+    char metric_is[160] = "", bound_is[160] = "";
+    if (rk_metric_derive(row->set, row->values, rk_set_events(row->set), wall, i, &metric) == 1)
+        metric_text(&metric, metric_is, sizeof metric_is);
+    if (v->running < v->enabled) {
+        rk_value_scale(v, NULL, &bound);
+        snprintf(bound_is, sizeof bound_is, "± %s, counted %.0f %% of the time",
+                 value_text(&event, bound / (t->counts->runs > 1 ? t->counts->runs : 1), text, sizeof text),
+                 100.0 * (double)v->running / (double)v->enabled);
+    }
+    size_t n = columns(name), next = columns(metric_is[0] ? metric_is : bound_is);
+    int pad = next && at + 4 + (size_t)t->name + next <= t->width && t->name > (int)n ? t->name - (int)n : 0;
     fprintf(t->to, "  %s%*s", name, pad, "");
     at += 2 + n + (size_t)pad;
-    if (derived) {
-        metric_text(&metric, text, sizeof text);
-        put_part(t, text, "", &at);
-    }
-    if (partial) {
-        rk_value_scale(v, NULL, &bound);
-        char bound_text[64];
-        snprintf(text, sizeof text, "± %s, counted %.0f %% of the time",
-                 value_text(&event, bound / (t->counts->runs > 1 ? t->counts->runs : 1), bound_text,
-                            sizeof bound_text),
-                 100.0 * (double)v->running / (double)v->enabled);
-        put_part(t, text, t->c.fair, &at);
-    }
+    if (metric_is[0])
+        put_part(t, metric_is, "", &at);
+    if (bound_is[0])
+        put_part(t, bound_is, t->c.fair, &at);
     fputc('\n', t->to);
 }
 
@@ -361,7 +364,7 @@ void stat_table(FILE *to, const struct stat_options *o, const struct rk_counts *
                       .counts = counts,
                       .c = print_colours(o->to->file),
                       .width = print_width(o->to->file),
-                      .value = counts->time_ns ? 14 : 11};
+                      .value = 11};
     const struct rk_set *set = NULL;
     char some[64];
 
