@@ -179,7 +179,7 @@ static int status_of(const struct series *s, const struct stat_run *last)
 {
     if (s->has_exit)
         return s->exit.status;
-    return last->interrupted ? 128 + run_signal() : 0;
+    return last->interrupted ? 128 + run_last_signal() : 0;
 }
 
 /* Runs until there were enough. What was interrupted counts only where it is all there is. */
