@@ -12,7 +12,7 @@ static const struct verb {
     int (*run)(int argc, char **argv);
     const char *about;
 } verbs[] = {
-    {"stat", verb_stat, "run a command and count what it does"},
+    {"stat", verb_stat, "count what a command, a process or the machine does"},
     {"compare", verb_compare, "run commands in turn and say whether they differ"},
     {"record", verb_record, "run a command and sample where its time goes, into perf.data"},
     {"report", verb_report, "show the hottest functions of a recording"},

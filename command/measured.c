@@ -6,6 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int no_memory(struct rk_error *e)
+{
+    e->code = -ENOMEM;
+    e->cause = RK_CAUSE_MEMORY;
+    snprintf(e->what, sizeof e->what, "out of memory");
+    return -ENOMEM;
+}
+
 /* The next word of a list, copied; NULL: none is left, or no memory (errno). */
 static char *next_word(const char **at)
 {
@@ -35,27 +43,46 @@ static int numbered(const char *word, bool thread, struct rk_target **ret, struc
     return thread ? rk_target_thread((int32_t)id, ret, e) : rk_target_process((int32_t)id, ret, e);
 }
 
-int measured_target(const struct stat_options *o, struct rk_host *host, const char **at,
-                    struct rk_target **ret, char **ret_name, struct rk_error *e)
+/* All cgroups are one target. */
+static int cgroups(const struct stat_options *o, struct rk_host *host, struct rk_target **ret,
+                   struct rk_error *e)
 {
-    const char *list = o->processes ? o->processes : o->threads ? o->threads : o->cgroups;
+    char *text = strdup(o->cgroups);
+    size_t n = 1;
 
-    *ret_name = NULL;
-    if (o->all || (o->cpus && !o->cgroups)) {
+    for (const char *c = o->cgroups; *c; c++)
+        n += *c == ',';
+    const char **paths = calloc(n, sizeof *paths);
+    if (!text || !paths) {
+        free(text);
+        free(paths);
+        return no_memory(e);
+    }
+    n = 0;
+    for (char *rest = text, *word; (word = strsep(&rest, ","));)
+        paths[n++] = word;
+    int rc = rk_target_cgroups(host, paths, n, o->cpus, ret, e);
+    free(text);
+    free(paths);
+    return rc;
+}
+
+int measured_target(const struct stat_options *o, struct rk_host *host, const char **at,
+                    struct rk_target **ret, struct rk_error *e)
+{
+    if (o->all || o->cpus || o->cgroups) {
         if (*at)
             return 1;
         *at = "";
-        return rk_target_cpus(host, o->cpus, ret, e);
+        return o->cgroups ? cgroups(o, host, ret, e) : rk_target_cpus(host, o->cpus, ret, e);
     }
     if (!*at)
-        *at = list;
+        *at = o->processes ? o->processes : o->threads;
     else if (!**at)
         return 1;
     char *word = next_word(at);
-    if (!word) {
-        e->code = -ENOMEM;
-        return -ENOMEM;
-    }
+    if (!word)
+        return no_memory(e);
     int rc = numbered(word, o->threads != NULL, ret, e);
     free(word);
     return rc;
@@ -70,14 +97,6 @@ static struct measured_part *add_part(struct measured *m)
     m->parts = longer;
     m->parts[m->n] = (struct measured_part){0};
     return &m->parts[m->n++];
-}
-
-static int no_memory(struct rk_error *e)
-{
-    e->code = -ENOMEM;
-    e->cause = RK_CAUSE_MEMORY;
-    snprintf(e->what, sizeof e->what, "out of memory");
-    return -ENOMEM;
 }
 
 /* A command that is counted later than from its first instruction is a process that begins disabled. */
@@ -97,47 +116,22 @@ static int find_targets(struct measured *m, const struct stat_options *o, struct
     }
     for (;;) {
         struct rk_target *target = NULL;
-        char *name = NULL;
-        int rc = measured_target(o, host, &at, &target, &name, e);
+        int rc = measured_target(o, host, &at, &target, e);
         if (rc != 0)
             return rc < 0 ? rc : 0;
         if (!(part = add_part(m))) {
             rk_target_free(target);
-            free(name);
             return no_memory(e);
         }
         part->target = target;
-        part->name = name;
     }
-}
-
-/* Rows of several parts need names that say both. */
-static int join_names(struct measured *m, struct rk_error *e)
-{
-    size_t at = 0;
-
-    if (m->n < 2 || m->sum || !m->parts[0].name)
-        return 0;
-    m->names = calloc(m->n_rows, sizeof *m->names);
-    if (!m->names)
-        return no_memory(e);
-    for (size_t p = 0; p < m->n; p++)
-        for (size_t r = 0; r < rk_rows_count(m->parts[p].rows); r++) {
-            struct rk_row row = {.size = sizeof row, .name = ""};
-            rk_rows_row(m->parts[p].rows, r, &row);
-            if (asprintf(&m->names[at], "%s%s%s", m->parts[p].name, row.name[0] ? " " : "", row.name) < 0) {
-                m->names[at] = NULL;
-                return no_memory(e);
-            }
-            at++;
-        }
-    return 0;
 }
 
 int measured_open(struct measured *m, const struct stat_options *o, struct rk_host *host,
                   const struct rk_events *events, struct rk_error *e)
 {
-    struct rk_set_options options = {.size = sizeof options, .keep = 1, .no_inherit = o->no_inherit};
+    struct rk_set_options options = {
+        .size = sizeof options, .keep = 1, .no_inherit = o->no_inherit, .freeze = o->freeze};
     int rc = 0;
 
     if (o->command && (rc = rk_target_command(o->command, NULL, &m->command, e)) < 0)
@@ -145,7 +139,7 @@ int measured_open(struct measured *m, const struct stat_options *o, struct rk_ho
     if (!events)
         return 0;
     rc = find_targets(m, o, host, e);
-    m->sum = o->by == RK_BY_ALL && !o->cgroups;
+    m->sum = o->by == RK_BY_ALL;
     for (size_t i = 0; rc == 0 && i < m->n; i++) {
         struct measured_part *part = &m->parts[i];
         rc = rk_set_open(host, events, part->target ? part->target : m->command, &options, &part->set, e);
@@ -158,7 +152,7 @@ int measured_open(struct measured *m, const struct stat_options *o, struct rk_ho
         m->n_rows += rk_rows_count(part->rows);
         m->n_values += rk_rows_count(part->rows) * rk_set_events(part->set);
     }
-    return rc < 0 ? rc : join_names(m, e);
+    return rc < 0 ? rc : 0;
 }
 
 int measured_enable(struct measured *m)
@@ -205,6 +199,8 @@ static int read_sum(struct measured *m, struct rk_value *ret)
 
 int measured_read(struct measured *m, struct rk_value *ret)
 {
+    for (size_t p = 0; m->sum && p < m->n; p++)
+        rk_set_refresh(m->parts[p].set, NULL); /* what can't be opened is missing, and what was open stays */
     if (m->sum && m->n == 1)
         return rk_set_total(m->parts[0].set, ret, m->n_values);
     if (m->sum && m->n > 1)
@@ -230,10 +226,7 @@ void measured_rows(const struct measured *m, const struct rk_value *values, stru
             ret[at] = (struct rk_counts_row){
                 .set = m->parts[p].set,
                 .values = values,
-                .where = m->names              ? m->names[at]
-                         : m->sum              ? NULL
-                         : row.by == RK_BY_ALL ? m->parts[p].name
-                                               : row.name,
+                .where = m->sum ? NULL : row.name,
                 .slots = row.slots,
                 .slot = row.by == RK_BY_ALL ? UINT64_MAX : row.slot,
             };
@@ -252,11 +245,7 @@ void measured_close(struct measured *m)
         rk_rows_free(m->parts[i].rows);
         rk_set_close(m->parts[i].set);
         rk_target_free(m->parts[i].target);
-        free(m->parts[i].name);
     }
-    for (size_t i = 0; m->names && i < m->n_rows; i++)
-        free(m->names[i]);
-    free(m->names);
     free(m->parts);
     rk_target_free(m->command);
     *m = (struct measured){0};

@@ -3,7 +3,7 @@
  *
  *     a command, processes, threads     one row, or one for each thread
  *     CPUs                              one row, or one for each CPU, core …
- *     cgroups                           the same for each of them
+ *     cgroups                           the same, or one row for each cgroup
  */
 #ifndef COMMAND_MEASURED_H
 #define COMMAND_MEASURED_H
@@ -14,7 +14,6 @@ struct measured_part {
     struct rk_target *target; /* NULL: the command's */
     struct rk_set *set;
     struct rk_rows *rows;
-    char *name; /* the cgroup's, where there are several; else NULL */
 };
 
 struct measured {
@@ -25,22 +24,20 @@ struct measured {
     struct measured_part *parts;
     size_t n;
     size_t n_rows, n_values;
-    char **names; /* of rows, where their part's and their own have to be joined; else NULL */
 };
 
-/* Opens it all; the command waits for its start. 0, or -1 with *e filled; `*ret_step` is then true where it was the
- * command that failed, so that the exit status is a shell's. */
+/* Opens it all; the command waits for its start. 0, or -errno with *e filled. */
 int measured_open(struct measured *measured, const struct stat_options *options, struct rk_host *host,
                   const struct rk_events *events, struct rk_error *e);
 
 /* The targets that options name, without opening anything: the next one, or 1 behind the last. -errno. */
 int measured_target(const struct stat_options *options, struct rk_host *host, const char **at,
-                    struct rk_target **ret, char **ret_name, struct rk_error *e);
+                    struct rk_target **ret, struct rk_error *e);
 
 int measured_enable(struct measured *measured);
 int measured_disable(struct measured *measured);
 
-/* All values: n_values of them. 0 or -errno. */
+/* All values: n_values of them; CPUs that came meanwhile are counted with the others. 0 or -errno. */
 int measured_read(struct measured *measured, struct rk_value *ret);
 
 /* n_rows of them, into `values`, of the same shape. */

@@ -38,6 +38,7 @@ enum {
     PER_DIE,
     PER_SOCKET,
     PER_NODE,
+    FREEZE,
     OVERHEAD,
     DRY_RUN,
 };
@@ -49,6 +50,9 @@ static const struct option table[] = {
     {'t', 't', "tid", "LIST", "count these threads"},
     {'a', 'a', "all-cpus", NULL, "count the whole machine"},
     {'C', 'C', "cpu", "LIST", "count these CPUs: 0-3,8"},
+    {'G', 'G', "cgroup", "LIST", "count what runs in these cgroups, a line for each; -C: on these CPUs"},
+    {FREEZE, 0, "freeze", NULL,
+     "with -p: hold the process while counters are opened, so that no thread is missed"},
     {'i', 'i', "no-inherit", NULL, "do not count threads and children born later"},
     {'A', 'A', "no-aggr", NULL, "a line for each CPU (with -a or -C), likewise:"},
     {PER_CORE, 0, "per-core", NULL, "  for each core"},
@@ -117,13 +121,16 @@ static char *about(const struct stat_options *o, uint32_t runs)
     char *text = NULL, safe[200];
     size_t n = 0;
     FILE *to = open_memstream(&text, &n);
-    const char *list = o->processes ? o->processes : o->threads ? o->threads : o->cpus;
+    const char *list = o->processes ? o->processes
+                       : o->threads ? o->threads
+                       : o->cgroups ? o->cgroups
+                                    : o->cpus;
 
     if (!to)
         return NULL;
     if (list || o->all || o->cgroups) {
         const char *noun = o->processes ? "process" : o->threads ? "thread" : o->cgroups ? "cgroup" : "CPU";
-        bool many = list && strpbrk(list, ",-");
+        bool many = list && (strchr(list, ',') || (noun[0] == 'C' && strchr(list, '-')));
         if (o->all)
             fputs("all CPUs", to);
         else
@@ -131,7 +138,7 @@ static char *about(const struct stat_options *o, uint32_t runs)
                     !many          ? ""
                     : o->processes ? "es"
                                    : "s",
-                    print_safe(o->cgroups ? o->cgroups : list, safe, sizeof safe));
+                    print_safe(list, safe, sizeof safe));
         fputs(o->command ? " while this ran: " : "", to);
     }
     for (char **word = o->command; word && *word; word++)
@@ -281,6 +288,12 @@ static int take_option(const struct options *o, int id, struct stat_options *s, 
     case 'C':
         s->cpus = o->value;
         return 0;
+    case 'G':
+        s->cgroups = o->value;
+        return 0;
+    case FREEZE:
+        s->freeze = true;
+        return 0;
     case 'i':
         s->no_inherit = true;
         return 0;
@@ -349,18 +362,22 @@ static int take_option(const struct options *o, int id, struct stat_options *s, 
 /* What does not go together: 0, or STATUS_USAGE with the message printed. */
 static int check_options(const struct options *o, const struct stat_options *s, const struct stat_words *w)
 {
-    bool cpus = s->all || s->cpus, tasks = s->processes || s->threads;
+    bool cpus = s->all || s->cpus || s->cgroups, tasks = s->processes || s->threads;
 
-    if (!!s->processes + !!s->threads + (s->all || s->cpus) > 1)
-        return options_wrong(o, "one of -p, -t, -a and -C");
+    if (!!s->processes + !!s->threads + cpus > 1 || (s->all && s->cgroups))
+        return options_wrong(o, "one of -p, -t, -a, -C and --cgroup; only --cgroup and -C go together");
     if (s->all && s->cpus)
         return options_wrong(o, "-a is all CPUs, -C some: one of them");
     if (!s->command && !cpus && !tasks && !w->overhead)
         return options_wrong(o, "no command to run");
+    if (s->freeze && !tasks)
+        return options_wrong(o, "--freeze goes with -p");
+    if (s->cgroups && strchr(s->cgroups, ',') && s->by != RK_BY_ALL && s->by != RK_BY_CGROUP)
+        return options_wrong(o, "several cgroups have a line each: no -A, --per-core … beside");
     if (s->by == RK_BY_THREAD && !tasks)
         return options_wrong(o, "--per-thread goes with -p or -t: a command has no threads yet");
     if (s->by != RK_BY_ALL && s->by != RK_BY_THREAD && !cpus)
-        return options_wrong(o, "-A, --per-core, -die, -socket and -node go with -a or -C");
+        return options_wrong(o, "-A, --per-core, -die, -socket and -node go with -a, -C or --cgroup");
     if (w->repeat && !s->command)
         return options_wrong(o, "-r runs a command several times, and there is none");
     if (w->repeat && s->interval_ms)
@@ -381,7 +398,7 @@ static int check_options(const struct options *o, const struct stat_options *s, 
 /* The defaults: what people look at first, and -d's more. */
 static int choose_events(struct stat_options *s, struct stat_words *w)
 {
-    bool cpus = s->all || s->cpus;
+    bool cpus = s->all || s->cpus || s->cgroups;
 
     if (w->events) {
         for (int i = 0; i < w->detail && i < 3; i++)
@@ -396,6 +413,8 @@ static int choose_events(struct stat_options *s, struct stat_words *w)
                 return -1;
     }
     s->events = w->events;
+    if (s->cgroups && strchr(s->cgroups, ','))
+        s->by = RK_BY_CGROUP;
     return 0;
 }
 
@@ -406,7 +425,7 @@ int verb_stat(int argc, char **argv)
         .usage = "[options] [COMMAND [ARGUMENT...]]",
         .about = "Runs COMMAND (found through PATH, no shell) and counts what it does, from its first\n"
                  "instruction, threads and children included. The exit status is the command's.\n"
-                 "With -p, -t, -a or -C these are counted: while COMMAND runs, or until Ctrl-C.",
+                 "With -p, -t, -a, -C or --cgroup these are counted: while COMMAND runs, or until Ctrl-C.",
         .table = table,
     };
     struct stat_options s = {.runs = 1};

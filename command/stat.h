@@ -29,7 +29,7 @@ struct stat_options {
     const char *processes, *threads, *cpus, *cgroups;
     bool all;    /* every CPU */
     uint32_t by; /* enum rk_by */
-    bool null, no_inherit;
+    bool null, no_inherit, freeze;
 
     uint64_t runs; /* 0: until interrupted */
     uint64_t interval_ms, interval_count, timeout_ms;

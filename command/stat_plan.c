@@ -6,11 +6,10 @@
 #include "measured.h"
 #include "print.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 struct sum {
     struct rk_plan plan; /* the parts' sums; `allowed` is one for all */
-    size_t parts;
 };
 
 static int add(struct sum *sum, const struct stat_options *o, struct rk_host *host,
@@ -26,7 +25,8 @@ static int add(struct sum *sum, const struct stat_options *o, struct rk_host *ho
     sum->plan.slots += plan.slots;
     sum->plan.descriptors += plan.descriptors;
     sum->plan.allowed = plan.allowed;
-    sum->parts++;
+    if (plan.cheaper[0])
+        memcpy(sum->plan.cheaper, plan.cheaper, sizeof plan.cheaper);
     return 0;
 }
 
@@ -42,11 +42,9 @@ static int add_all(struct sum *sum, const struct stat_options *o, struct rk_host
     }
     for (;;) {
         handle_target struct rk_target *target = NULL;
-        char *name = NULL;
-        int rc = measured_target(o, host, &at, &target, &name, e);
+        int rc = measured_target(o, host, &at, &target, e);
         if (rc == 0)
             rc = add(sum, o, host, events, target, e);
-        free(name);
         if (rc != 0)
             return rc < 0 ? rc : 0;
     }
@@ -56,7 +54,7 @@ int stat_plan(const struct stat_options *o, struct rk_host *host, const struct r
 {
     struct rk_error e = {.size = sizeof e};
     struct sum sum = {0};
-    char text[600], events_n[32], slots[32], needed[32], allowed[32];
+    char text[900], events_n[32], slots[32], needed[32], allowed[32];
 
     if (events && add_all(&sum, o, host, events, &e) < 0)
         return print_error("stat", &e);
@@ -67,6 +65,8 @@ int stat_plan(const struct stat_options *o, struct rk_host *host, const struct r
                      print_some(sum.plan.descriptors, "descriptor", needed, sizeof needed),
                      print_count(sum.plan.allowed, allowed, sizeof allowed),
                      fits ? "it fits" : "it does not fit");
+    if (sum.plan.cheaper[0])
+        n += snprintf(text + n, sizeof text - (size_t)n, "  cheaper: %s\n", sum.plan.cheaper);
     if (destination_write(o->to, text, (size_t)n) < 0)
         return STATUS_FAILED;
     return fits ? 0 : STATUS_FAILED;

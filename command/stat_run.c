@@ -239,23 +239,14 @@ static void handle_signals(struct loop *l)
     l->interrupts = n;
 }
 
-static bool is_there(const struct rk_target *target)
-{
-    char path[32];
-
-    snprintf(path, sizeof path, "/proc/%d", rk_target_pid(target));
-    return access(path, F_OK) == 0;
-}
-
 static void look_for_ends(struct loop *l)
 {
     for (size_t i = ENDS; i < l->n_fds; i++) {
         struct pollfd *p = &l->fds[i];
-        const struct rk_target *target = l->m->command ? l->m->command : l->m->parts[i - ENDS].target;
+        struct rk_target *target = l->m->command ? l->m->command : l->m->parts[i - ENDS].target;
         bool ended = p->fd >= 0       ? p->revents != 0
                      : p->events == 0 ? false /* seen before */
-                     : l->m->command  ? rk_target_wait(l->m->command, 0, NULL) != 0
-                                      : !is_there(target);
+                                      : rk_target_wait(target, 0, NULL) != 0;
         if (!ended)
             continue;
         p->fd = -1;

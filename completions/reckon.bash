@@ -11,7 +11,12 @@ _reckon() {
 
     local options
     case $verb in
-    stat) options='-e --event -i --no-inherit -o --output --json -h --help' ;;
+    stat)
+        options='-e --event -d --detailed -p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup --freeze
+            -i --no-inherit -A --no-aggr --per-core --per-die --per-socket --per-node --per-thread -r
+            --repeat -I --interval --interval-count -D --delay --timeout --control -n --null -o --output
+            --append -j --json --csv -x --field-separator --overhead --dry-run -h --help'
+        ;;
     compare) options='-r --runs --time -w --warmup -e --event --reference -n --names -L --parameter-list -P --parameter-scan -D --parameter-step --setup --prepare --cleanup --ignore-failure --shell --input --show-output --seed --json --csv --markdown -h --help' ;;
     record) options='-e --event -F --freq -c --count -g --call-graph -i --no-inherit -o --output -q --quiet -h --help' ;;
     report) options='-e --event -i --input --lines --csv --json -h --help' ;;
@@ -42,6 +47,12 @@ _reckon() {
         mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur")
         return
         ;;
+    stat-p | stat--pid | stat-t | stat--tid | stat-C | stat--cpu | stat-r | stat--repeat | stat-I | stat--interval | \
+        stat--interval-count | stat-D | stat--delay | stat--timeout | stat-x | stat--field-separator) return ;;
+    *--control)
+        mapfile -t COMPREPLY < <(compgen -W 'fifo: fd:' -- "$cur")
+        return
+        ;;
     *-F | *--freq | *-c | *--count | *--lines) return ;;
     compare-r | compare-w | compare-n | compare-L | compare-P | compare-D | *--runs | *--time | *--warmup | *--names) return ;;
     *--reference | *--parameter-* | *--setup | *--prepare | *--cleanup | *--seed) return ;;
@@ -52,7 +63,9 @@ _reckon() {
     elif [[ $verb == stat || $verb == record ]]; then # the command, then its own words
         for ((i = 2; i < COMP_CWORD; i++)); do
             case ${COMP_WORDS[i]} in
-            -e | --event | -F | --freq | -c | --count | -o | --output) ((i++)) ;;
+            -e | --event | -F | --freq | -c | --count | -o | --output | -p | --pid | -t | --tid | -C | --cpu | \
+                -G | --cgroup | -r | --repeat | -I | --interval | --interval-count | -D | --delay | --timeout | \
+                --control | -x | --field-separator) ((i++)) ;;
             -*) ;;
             *)
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")

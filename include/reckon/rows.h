@@ -17,6 +17,7 @@
  *     rk_rows_free(rows);
  *
  * Making them costs O(slots × log slots), reading O(slots × events). The set must outlive them.
+ * CPUs that rk_set_refresh() finds later are in no row of those made before.
  */
 #ifndef RECKON_ROWS_H
 #define RECKON_ROWS_H
@@ -37,6 +38,7 @@ enum rk_by {
     RK_BY_SOCKET, /* … */
     RK_BY_NODE,   /* … need a set on CPUs: -EINVAL where a slot is on no certain one */
     RK_BY_THREAD, /* needs a set on threads */
+    RK_BY_CGROUP, /* needs a set on cgroups */
 };
 
 /*
@@ -58,8 +60,8 @@ struct rk_row {
     int32_t cpu, core, die, socket, node, tid;
     uint64_t slots; /* how many were added up: the CPUs of a socket, say */
     uint64_t slot;  /* one of them: one that could not be read, if there is one; for rk_set_explain() */
-    const char
-        *name; /* "CPU3", "S0-D0-C1", "N1", "worker-4711"; "" for everything. Lives as long as the rows */
+    const char *
+        name; /* "CPU3", "S0-D0-C1", "N1", "worker-4711", a cgroup's path; "" for everything. Lives as long as the rows */
 };
 
 /* 0 and *ret, or -ERANGE behind the last. */

@@ -18,7 +18,7 @@
 
 struct place {
     uint32_t slot;
-    int32_t tid, cpu;
+    int32_t tid, cpu, cgroup;
     int32_t key[3]; /* what it is sorted by, the largest thing first */
 };
 
@@ -27,7 +27,7 @@ struct rk_rows {
     uint32_t by;
     uint32_t *row_of;
     struct rk_row *rows;
-    size_t n;
+    size_t n, slots;       /* … and how many slots are in them: a set may get more */
     struct rk_value *slot; /* scratch: the values of one slot */
     struct arena names;
 };
@@ -70,6 +70,10 @@ static int locate(struct rk_host *host, uint32_t by, struct place *place, struct
         return 0;
     if (by == RK_BY_THREAD) {
         place->key[0] = ret->tid = place->tid;
+        return 0;
+    }
+    if (by == RK_BY_CGROUP) {
+        place->key[0] = place->cgroup;
         return 0;
     }
     int rc = rk_host_cpu(host, place->cpu, &cpu);
@@ -141,7 +145,7 @@ static const char *name_row(struct rk_rows *rows, const struct rk_row *row, int 
 static int collect(struct rk_rows *rows, struct rk_host *host, struct place *places, struct rk_error *e)
 {
     _cleanup_close_ int proc = rows->by == RK_BY_THREAD ? sys_root_open(NULL) : -1;
-    size_t n = rows->set->n_slots;
+    size_t n = rows->slots;
 
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || !same(&places[i - 1], &places[i])) {
@@ -153,7 +157,8 @@ static int collect(struct rk_rows *rows, struct rk_host *host, struct place *pla
                            : fail(e, rc, RK_STAGE_READ, RK_CAUSE_UNKNOWN, NULL,
                                   "where CPU %d is can't be read: %s", places[i].cpu, strerror(-rc));
             row->slot = places[i].slot;
-            row->name = name_row(rows, row, proc);
+            const char *cgroup = rows->by == RK_BY_CGROUP ? rk_set_slot_cgroup(rows->set, row->slot) : NULL;
+            row->name = cgroup ? arena_text(&rows->names, cgroup, strlen(cgroup)) : name_row(rows, row, proc);
             if (!row->name)
                 return fail_memory(e, RK_STAGE_READ);
             rows->n++;
@@ -167,13 +172,16 @@ static int collect(struct rk_rows *rows, struct rk_host *host, struct place *pla
 /* A slot that is on no certain CPU, or on no certain thread, can't be put where it is asked to be. */
 static int check(const struct rk_set *set, uint32_t by, struct rk_error *e)
 {
-    if (by > RK_BY_THREAD)
+    if (by > RK_BY_CGROUP)
         return fail_argument(e, RK_STAGE_READ, "rk_rows_make: there is no enum rk_by %u", by);
     for (uint32_t i = 0; i < set->n_slots; i++) {
         if (by == RK_BY_THREAD && set->slots[i].pid < 0)
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure a process or a thread",
                         "counts of CPUs can't be told apart by thread");
-        if (by != RK_BY_ALL && by != RK_BY_THREAD && set->slots[i].cpu < 0)
+        if (by == RK_BY_CGROUP && !rk_set_slot_cgroup(set, i))
+            return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure cgroups",
+                        "only counts of cgroups can be told apart by cgroup");
+        if (by >= RK_BY_CPU && by <= RK_BY_NODE && set->slots[i].cpu < 0)
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure CPUs, or the whole machine",
                         "counts of a thread on whichever CPU can't be told apart by CPU");
     }
@@ -187,13 +195,17 @@ static int fill(struct rk_rows *rows, struct rk_host *host, struct rk_error *e)
     _cleanup_free_ struct place *places = calloc(n, sizeof *places);
     struct rk_row unused;
 
+    rows->slots = set->n_slots;
     rows->row_of = calloc(n, sizeof *rows->row_of);
     rows->rows = calloc(n, sizeof *rows->rows);
     rows->slot = calloc(set->n_events ? set->n_events : 1, sizeof *rows->slot);
     if (!places || !rows->row_of || !rows->rows || !rows->slot)
         return fail_memory(e, RK_STAGE_READ);
     for (uint32_t i = 0; i < set->n_slots; i++) {
-        places[i] = (struct place){.slot = i, .tid = set->slots[i].pid, .cpu = set->slots[i].cpu};
+        places[i] = (struct place){.slot = i,
+                                   .tid = set->slots[i].pid,
+                                   .cpu = set->slots[i].cpu,
+                                   .cgroup = (int32_t)set->slots[i].cgroup};
         int rc = locate(host, rows->by, &places[i], &unused);
         if (rc < 0)
             return rc == -ENOMEM ? fail_memory(e, RK_STAGE_READ)
@@ -246,7 +258,7 @@ static void forget_faulty(struct rk_rows *rows, struct rk_value *ret)
 {
     const struct rk_set *set = rows->set;
 
-    for (uint32_t slot = 0; slot < set->n_slots; slot++)
+    for (uint32_t slot = 0; slot < rows->slots && slot < set->n_slots; slot++)
         for (uint32_t i = 0; i < set->n_events; i++)
             if (set->faults[(size_t)slot * set->n_events + i]) {
                 ret[(size_t)rows->row_of[slot] * set->n_events + i] = (struct rk_value){0};
@@ -263,7 +275,7 @@ int rk_rows_read(struct rk_rows *rows, struct rk_value *ret, size_t n)
     if (n < rows->n * events)
         return -EINVAL;
     memset(ret, 0, rows->n * events * sizeof *ret);
-    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+    for (uint32_t slot = 0; slot < rows->slots && slot < set->n_slots; slot++) {
         /* A thread that is opened on each CPU apart is enabled on all of them while it runs on one. */
         bool again = slot > 0 && set->slots[slot].pid >= 0 &&
                      set->slots[slot].pid == set->slots[slot - 1].pid &&

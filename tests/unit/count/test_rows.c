@@ -78,7 +78,7 @@ static void on_cpus(uint32_t n)
     set = (struct rk_set){
         .n_events = 2, .n_slots = n, .slots = slots, .events = events, .faults = faults, .pid = getpid()};
     for (uint32_t i = 0; i < n; i++)
-        slots[i] = (struct set_slot){.pid = -1, .cpu = (int32_t)i};
+        slots[i] = (struct set_slot){.pid = -1, .cpu = (int32_t)i, .cgroup = SET_NO_CGROUP};
 }
 
 static struct rk_row row(const struct rk_rows *rows, size_t at)
@@ -169,6 +169,29 @@ static void by_thread(void **state)
     rk_rows_free(rows);
 }
 
+/* Cgroups in the order that they were named; a slot that came later is in no row. */
+static void by_cgroup(void **state)
+{
+    static struct set_cgroup cgroups[] = {{.name = "web"}, {.name = "db"}};
+    struct rk_value v[4];
+    struct rk_rows *rows = NULL;
+    (void)state;
+    on_cpus(8);
+    set.cgroups = cgroups, set.n_cgroups = 2;
+    for (uint32_t i = 0; i < 8; i++)
+        slots[i].cgroup = i % 2;
+    assert_int_equal(rk_rows_make(host, &set, RK_BY_CGROUP, &rows, NULL), 0);
+    assert_int_equal(rk_rows_count(rows), 2);
+    assert_string_equal(row(rows, 0).name, "web");
+    assert_string_equal(row(rows, 1).name, "db");
+    set.n_slots = 10;
+    assert_int_equal(rk_rows_read(rows, v, 4), 0);
+    assert_int_equal(v[0].value, 4);
+    assert_int_equal(v[1].value, 0 + 2 + 4 + 6);
+    assert_int_equal(v[3].value, 1 + 3 + 5 + 7);
+    rk_rows_free(rows);
+}
+
 /* CPUs of which the machine says nothing, as in a container without /sys. */
 static void no_topology(void **state)
 {
@@ -191,8 +214,10 @@ static void wrong(void **state)
     on_cpus(4);
     assert_int_equal(rk_rows_make(host, &set, RK_BY_THREAD, &rows, &e), -EINVAL);
     assert_non_null(strstr(e.what, "by thread"));
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_THREAD + 1, &rows, &e), -EINVAL);
-    slots[2] = (struct set_slot){.pid = 5, .cpu = -1};
+    assert_int_equal(rk_rows_make(host, &set, RK_BY_CGROUP + 1, &rows, &e), -EINVAL);
+    slots[2] = (struct set_slot){.pid = 5, .cpu = -1, .cgroup = SET_NO_CGROUP};
+    assert_int_equal(rk_rows_make(host, &set, RK_BY_CGROUP, &rows, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "by cgroup"));
     assert_int_equal(rk_rows_make(host, &set, RK_BY_SOCKET, &rows, &e), -EINVAL);
     assert_non_null(strstr(e.what, "by CPU"));
     assert_int_equal(rk_rows_make(NULL, &set, RK_BY_ALL, &rows, &e), -EINVAL);
@@ -207,8 +232,8 @@ static void wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_topology), cmocka_unit_test(faulty), cmocka_unit_test(by_thread),
-        cmocka_unit_test(no_topology), cmocka_unit_test(wrong),
+        cmocka_unit_test(by_topology), cmocka_unit_test(faulty),      cmocka_unit_test(by_thread),
+        cmocka_unit_test(by_cgroup),   cmocka_unit_test(no_topology), cmocka_unit_test(wrong),
     };
     return cmocka_run_group_tests(tests, machine, no_machine);
 }
