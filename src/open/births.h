@@ -10,6 +10,7 @@ struct births {
     VECTOR(int32_t) known;  /* ascending: those that were opened, or looked at */
     VECTOR(int32_t) missed; /* found by the last look: surely not counted, to be opened */
     size_t ambiguous;       /* found so far: may be counted or not */
+    size_t children; /* found by births_none(): processes, of which the same is true where they inherit */
 };
 
 /*
@@ -18,6 +19,13 @@ struct births {
  * How many were found, or -errno (-ESRCH: the target has ended).
  */
 int births_look(struct births *births, const struct rk_target *target, uint64_t began, bool inherit);
+
+/* The last id that the kernel gave to a thread, before the target's are listed; 0 where it can't be told. */
+int32_t births_mark(void);
+
+/* Whether surely nobody was born of the target since the mark, thread or child: then there is nothing to look for. The
+ * target's threads are known. */
+bool births_none(struct births *births, int32_t mark);
 
 /* Makes a thread known: 0 or -ENOMEM. */
 int births_know(struct births *births, int32_t tid);

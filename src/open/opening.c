@@ -37,6 +37,7 @@ struct opening {
     struct policy policy;
     uint64_t began;        /* sys_boot_ticks() */
     int again;             /* tries of the group that is being opened */
+    struct births births;  /* of what attaches: its threads are known from the beginning */
     bool frozen;           /* the target stands still */
     int directory;         /* of the cgroup that is being opened … */
     uint32_t cgroup;       /* … which is this */
@@ -428,14 +429,19 @@ static int open_slots(struct opening *o, uint32_t first)
     return set->n_slots ? 0 : rc; /* *e tells of the last thread that had ended */
 }
 
+static bool nobody_born(struct opening *o)
+{
+    return target_attaches(o->policy.kind) && births_none(&o->births, o->plan->mark);
+}
+
 /* A thread born while its parent's group was half open lacks members, and while it lives the group's read fails:
  * only a process that runs meanwhile can do that. */
-static bool groups_are_whole(const struct opening *o)
+static bool groups_are_whole(struct opening *o)
 {
     struct rk_set *set = o->set;
 
     if (!o->policy.inherit || o->policy.no_together || set->n_groups == 0 || o->frozen ||
-        (o->policy.kind != TARGET_THREAD && !target_attaches(o->policy.kind)))
+        (o->policy.kind != TARGET_THREAD && !target_attaches(o->policy.kind)) || nobody_born(o))
         return true;
     for (uint32_t slot = 0; slot < set->n_slots; slot++)
         for (uint32_t g = 0; g < set->n_groups; g++)
@@ -534,29 +540,28 @@ static int open_born(struct opening *o, int32_t tid, size_t *ambiguous)
 
 static int follow_births(struct opening *o)
 {
-    struct births births = {0};
     int rc = 0, found = 1;
 
-    if (!target_attaches(o->policy.kind) || o->frozen)
+    if (!target_attaches(o->policy.kind) || o->frozen || nobody_born(o))
         return 0;
-    for (uint32_t i = 0; rc == 0 && i < o->plan->n_slots; i++)
-        rc = births_know(&births, o->plan->slots[i].pid);
     for (int look = 0; rc == 0 && look < LOOKS && found > 0; look++) {
-        found = births_look(&births, o->target, o->began, o->policy.inherit);
+        found = births_look(&o->births, o->target, o->began, o->policy.inherit);
         rc = found == -ENOMEM ? found : 0; /* else: it has ended, and what was opened holds */
-        for (size_t i = 0; rc == 0 && found > 0 && i < births.missed.n; i++)
-            rc = open_born(o, births.missed.items[i], &births.ambiguous);
+        for (size_t i = 0; rc == 0 && found > 0 && i < o->births.missed.n; i++)
+            rc = open_born(o, o->births.missed.items[i], &o->births.ambiguous);
     }
     if (rc == -ENOMEM)
         fail_memory(o->e, RK_STAGE_OPEN);
-    if (rc == 0 && births.ambiguous &&
-        set_note_add(
-            o->set, UINT32_MAX, RK_CAUSE_RACE, false, "freeze the process while it is opened",
-            "%zu threads were born while the counters were opened: which of them are counted can't be "
-            "told",
-            births.ambiguous) < 0)
+    if (rc == 0 && o->policy.inherit)
+        o->births.ambiguous +=
+            o->policy.kind == TARGET_TREE ? 0 : o->births.children; /* a tree's were listed */
+    if (rc == 0 && o->births.ambiguous &&
+        set_note_add(o->set, UINT32_MAX, RK_CAUSE_RACE, false, "freeze the process while it is opened",
+                     "%zu threads or children were born while the counters were opened: which of them are "
+                     "counted can't be "
+                     "told",
+                     o->births.ambiguous) < 0)
         rc = fail_memory(o->e, RK_STAGE_OPEN);
-    births_free(&births);
     return rc;
 }
 
@@ -657,6 +662,9 @@ int opening_run(struct rk_set *set, struct plan *plan, const struct rk_target *t
     };
 
     int rc = look_after_descriptors(&o);
+    for (uint32_t i = 0; rc == 0 && target_attaches(target->kind) && i < plan->n_slots; i++)
+        if (births_know(&o.births, plan->slots[i].pid) < 0)
+            rc = fail_memory(&error, RK_STAGE_OPEN);
     if (rc == 0)
         rc = refuse_senseless(&o);
     if (rc == 0)
@@ -664,6 +672,7 @@ int opening_run(struct rk_set *set, struct plan *plan, const struct rk_target *t
     if (rc == 0)
         rc = follow_births(&o);
     close_one(&o.directory);
+    births_free(&o.births);
     if (rc < 0)
         return error_give(e, &error);
     finish_groups(set);

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "host/host.h"
+#include "open/births.h"
 #include "open/policy.h"
 #include "sys/file.h"
 #include "sys/limit.h"
@@ -134,6 +135,7 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
         (options->ring_bytes < sys_page_size() || options->ring_bytes > RING_BYTES_MAX))
         return fail_argument(e, RK_STAGE_OPEN, "ring_bytes is %u; the least is a page, %zu, the most is %u",
                              options->ring_bytes, sys_page_size(), RING_BYTES_MAX);
+    plan.mark = target_attaches(target->kind) ? births_mark() : 0;
     rc = expand(host, target, options, &plan, e);
     if (rc < 0)
         return rc;

@@ -12,6 +12,7 @@ struct plan {
     uint32_t n_slots, n_rings, n_events, n_cgroups;
     uint64_t descriptors;
     uint32_t ring_bytes;
+    int32_t mark; /* births_mark() before the target's threads were listed */
     bool sampling, inherit, each_cpu;
 };
 

@@ -135,6 +135,17 @@ int32_t target_parent(int32_t pid)
     return root >= 0 && status_number(root, pid, "\nTgid:") == pid ? status_number(root, pid, "\nPPid:") : 0;
 }
 
+bool target_relations(int32_t tid, int32_t *ret_leader, int32_t *ret_parent)
+{
+    _cleanup_close_ int root = sys_root_open(NULL);
+
+    if (root < 0)
+        return false;
+    *ret_leader = status_number(root, tid, "\nTgid:");
+    *ret_parent = *ret_leader ? status_number(root, tid, "\nPPid:") : 0;
+    return *ret_leader > 0;
+}
+
 uint64_t target_born(int32_t tid)
 {
     _cleanup_close_ int root = sys_root_open(NULL);
@@ -150,9 +161,11 @@ struct ids {
 static int add_id(void *context, const char *name)
 {
     struct ids *ids = context;
-    int id;
+    int32_t id = 0;
 
-    if (sscanf(name, "%10d", &id) != 1 || id <= 0)
+    for (const char *c = name; *c >= '0' && *c <= '9' && id < 100000000; c++)
+        id = id * 10 + (*c - '0');
+    if (id == 0)
         return 0;
     int32_t *at = vector_push(&ids->list);
     if (!at)

@@ -73,6 +73,9 @@ uint64_t target_born(int32_t tid);
 /* Whose child a process is; 0 for a thread that does not lead one, and where it can't be told. */
 int32_t target_parent(int32_t pid);
 
+/* The leader of a thread, and whose child that is: true, or false where there is no such thread. */
+bool target_relations(int32_t tid, int32_t *ret_leader, int32_t *ret_parent);
+
 /* Whether a thread lives: 1, or 0. */
 bool target_lives(int32_t tid);
 
