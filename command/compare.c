@@ -186,13 +186,7 @@ static int add_subject(struct compare *c, const struct asked *a, const char *tex
 
 static bool uses_parameter(const struct compare *c, const char *text)
 {
-    for (size_t i = 0; text && i < c->parameter_n; i++) {
-        size_t n = strlen(c->parameters[i].name);
-        for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{'))
-            if (strncmp(at + 1, c->parameters[i].name, n) == 0 && at[n + 1] == '}')
-                return true;
-    }
-    return false;
+    return text && parameter_used(text, c->parameters, c->parameter_n);
 }
 
 static int make_subjects(struct compare *c, const struct asked *a, const struct options *o)

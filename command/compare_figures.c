@@ -45,7 +45,7 @@ int compare_figures(struct compare *c)
     for (size_t i = 0; i < c->n; i++)
         most = c->subjects[i].n > most ? c->subjects[i].n : most;
     double *scratch = calloc(most, sizeof *scratch);
-    double *p = calloc(2 * c->n * c->quantity_n, sizeof *p);
+    double *p = calloc(2 * c->n * c->quantity_n + 1, sizeof *p);
     int rc = scratch && p ? 0 : -ENOMEM;
     for (size_t i = 0; i < c->n && rc == 0; i++) {
         struct subject *s = &c->subjects[i];

@@ -172,6 +172,14 @@ static size_t named(const char *at, const struct parameter *parameters, size_t n
     return n;
 }
 
+bool parameter_used(const char *text, const struct parameter *parameters, size_t n)
+{
+    for (; *text; text++)
+        if (*text == '{' && named(text, parameters, n) < n)
+            return true;
+    return false;
+}
+
 char *parameter_replace(const char *text, const struct parameter *parameters, size_t n, size_t k)
 {
     size_t room = strlen(text) + 1;

@@ -4,6 +4,7 @@
 #ifndef COMMAND_COMPARE_PARAMETER_H
 #define COMMAND_COMPARE_PARAMETER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define PARAMETER_VALUES 10000 /* of one parameter at most */
@@ -28,6 +29,9 @@ size_t parameter_combinations(const struct parameter *parameters, size_t n, size
 
 /* The value of the i-th parameter in the k-th combination; the last parameter changes fastest. */
 const char *parameter_value(const struct parameter *parameters, size_t n, size_t k, size_t i);
+
+/* Whether there is a {name} of any of them in `text`. */
+bool parameter_used(const char *text, const struct parameter *parameters, size_t n);
 
 /* `text` with every {name} replaced, to be freed; NULL: out of memory. Braces around other words are left alone, and
  * what a value brings is not looked at again. */

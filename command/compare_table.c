@@ -46,9 +46,11 @@ static int decimals_for(double value, double bound)
 {
     int n = fabs(value) >= 1000 || value == 0 ? 0 : fabs(value) >= 100 ? 1 : fabs(value) >= 10 ? 2 : 3;
 
-    if (bound > 0)
-        for (double b = bound * pow(10, n); b < 1 && n < 6; b *= 10)
-            n++;
+    bound *= pow(10, n);
+    while (bound > 0 && bound < 1 && n < 6) {
+        bound *= 10;
+        n++;
+    }
     return n;
 }
 

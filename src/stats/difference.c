@@ -119,15 +119,14 @@ int rk_stats_holm(const double *p, size_t n, double *ret)
     return 0;
 }
 
-/* Two significant digits of the uncertain part decide how many decimals both get. */
+/* Decimals for both numbers: at least one digit of the uncertain one is seen, and below 9.5 one behind the point. */
 static int decimals(double uncertain)
 {
-    int n = 0;
-
-    if (uncertain == 0)
-        return 1;
-    for (double x = fabs(uncertain); x < 9.5 && n < 4 && (x < 0.95 || n < 1); x *= 10)
-        n++;
+    if (uncertain >= 9.5)
+        return 0;
+    int n = 1;
+    for (uncertain *= 10; uncertain > 0 && uncertain < 0.95 && n < 4; n++)
+        uncertain *= 10;
     return n;
 }
 

@@ -51,7 +51,7 @@ static double fraction(double x, double a, double b)
         c = fabs(c) < tiny ? tiny : c;
         double step = c * d;
         f *= step;
-        if (fabs(step - 1) < 1e-16)
+        if (fabs(step - 1) < 4e-16) /* further steps would only add up rounding */
             break;
     }
     return f;

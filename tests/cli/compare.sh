@@ -174,6 +174,30 @@ PY
     kill -0 "$(cat pid)" 2>/dev/null && fail "the command is left after $signal"
 done
 
+# Progress with the time left, only on a terminal.
+python3 - <<'PY' || fail "progress on a terminal"
+import os, pty, sys
+def read(fd):
+    got = b""
+    while True:
+        try:
+            part = os.read(fd, 4096)
+        except OSError:
+            return got
+        if not part:
+            return got
+        got += part
+pid, fd = pty.fork()
+if pid == 0:
+    os.environ["TERM"] = "xterm"
+    os.execv(os.environ["RECKON"], ["reckon", "compare", "-e", "page-faults", "-r", "4", "sleep 0.15"])
+got = read(fd)
+_, status = os.waitpid(pid, 0)
+assert status == 0 and b"run 3 of 4: sleep 0.15, about" in got and b" s left" in got, got
+last = got.rindex(b"\r\x1b[K")
+assert b"4 runs" in got[last:], got[last:]
+PY
+
 # Wrong usage.
 usage() {
     expect=$1
