@@ -188,10 +188,13 @@ static void put_event(const struct table *t, const struct rk_counts_row *row, si
     }
     fprintf(t->to, "  %*s", t->value, value_text(&event, shown(t, row, i), text, sizeof text));
     at += 2 + (size_t)t->value;
-    if (t->counts->runs > 1 && row->mean) {
-        double mean = row->mean[i];
-        fprintf(t->to, " ± %5.1f %%", mean > 0 ? 100 * row->stdev[i] / mean : 0);
-        at += 10;
+    char spread[40] = "";
+    if (t->counts->runs > 1 && row->mean)
+        snprintf(spread, sizeof spread, "± %5.1f %%",
+                 row->mean[i] > 0 ? 100 * row->stdev[i] / row->mean[i] : 0);
+    if (spread[0] && t->width >= 60) { /* a column of its own, where there is room for one */
+        fprintf(t->to, " %s", spread);
+        at += 1 + columns(spread);
     }
     char metric_is[160] = "", bound_is[160] = "";
     if (rk_metric_derive(row->set, row->values, rk_set_events(row->set), wall, i, &metric) == 1)
@@ -206,6 +209,8 @@ static void put_event(const struct table *t, const struct rk_counts_row *row, si
     int pad = next && at + 4 + (size_t)t->name + next <= t->width && t->name > (int)n ? t->name - (int)n : 0;
     fprintf(t->to, "  %s%*s", name, pad, "");
     at += 2 + n + (size_t)pad;
+    if (spread[0] && t->width < 60)
+        put_part(t, spread, "", &at);
     if (metric_is[0])
         put_part(t, metric_is, "", &at);
     if (bound_is[0])

@@ -23,7 +23,8 @@ static int scenario(uint64_t *digest)
     struct rk_exit x = {.size = sizeof x};
     struct rk_set_options options = {.size = sizeof options, .keep = 1};
     struct rk_metric metric = {.size = sizeof metric};
-    struct rk_value v[4];
+    struct rk_value v[4], by_thread[4];
+    struct rk_rows *rows = NULL;
     uint64_t wrote = 0;
     struct rk_sink sink = {sizeof sink, 0, fold, &wrote};
     int rc = 0;
@@ -32,6 +33,7 @@ static int scenario(uint64_t *digest)
     NEW(events, rk_events_parse(host, "task-clock,context-switches,page-faults,cycles", &events, e));
     NEW(target, rk_target_command(argv, NULL, &target, e));
     NEW(set, rk_set_open(host, events, target, &options, &set, e));
+    NEW(rows, rk_rows_make(host, set, RK_BY_THREAD, &rows, e));
     TRY(rk_target_start(target, e));
     HOT(rk_target_wait(target, -1, &x));
     EXPECT(rc == 1 && x.status == 7 && x.signal == 0);
@@ -39,8 +41,13 @@ static int scenario(uint64_t *digest)
     HOT(rk_metric_derive(set, v, 4, x.wall_ns, 0, &metric));
     TRY(rk_counts_export(set, v, 4, &x, "json", &sink, e));
     EXPECT(wrote);
+    HOT(rk_rows_read(rows, by_thread, 4));
+    struct rk_counts_row row = {.set = set, .values = by_thread, .where = "sh", .slots = 1};
+    struct rk_counts counts = {.size = sizeof counts, .rows = &row, .n = 1, .wall_ns = x.wall_ns, .exit = &x};
+    TRY(rk_counts_write(&counts, "csv", &sink, e));
     *digest = (uint64_t)x.status;
 end:
+    rk_rows_free(rows);
     rk_set_close(set);
     /* A command that was started and not waited for stays the caller's to wait for. */
     if (target && rk_target_pid(target) > 0 && rc < 0)

@@ -1,0 +1,103 @@
+#!/bin/bash
+# What reckon stat writes, and what becomes of it where it can't be written.
+set -u
+fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
+
+# Without a terminal: no colour, lines of any length, thousands separated, times and memory.
+touch='import mmap; m = mmap.mmap(-1, 3000 * mmap.PAGESIZE); [m.__setitem__(i * mmap.PAGESIZE, 1) for i in range(3000)]'
+"$RECKON" stat python3 -c "$touch" 2>err || fail "status"
+grep -q $'\033' err && fail "colour without a terminal"
+grep -qE '^ +[0-9]{1,3},[0-9]{3}  page-faults +[0-9,.]+/s of task-clock$' err || fail "the page faults' line"
+grep -qE '^ +[0-9.]+ (ms|ns)  task-clock +[0-9.]+ CPUs utilised$' err || fail "the clock's line"
+grep -qE '[0-9.]+ s wall   [0-9.]+ s user   [0-9.]+ s sys   [0-9.]+ [KMG]B peak memory' err || fail "the times"
+grep -qE ' $' err && fail "white space at a line's end"
+
+# What this machine has no hardware for is said once, not line by line; named by hand it has its line.
+if [ ! -e /sys/bus/event_source/devices/cpu ] && grep -q 'no hardware PMU' err; then
+    [ "$(grep -c 'no hardware PMU' err)" = 1 ] || fail "more than one word about what is not there"
+    grep -q 'not counted  cycles' err && fail "a line for what is not there"
+    "$RECKON" stat -e task-clock,cycles true 2>err
+    grep -qE '^ +not counted  cycles$' err && grep -q '  not counted: cycles' err || fail "cycles by hand"
+fi
+"$RECKON" stat -ddd true 2>err || fail "-ddd"
+grep -q 'minor-faults' err && grep -q 'alignment-faults\|emulation-faults' err || fail "-ddd: no more events"
+
+# On a terminal of 40 columns no line of the table is longer; on one of 80 none is broken.
+python3 - "$RECKON" <<'PY' || fail "a terminal's width"
+import fcntl, os, pty, re, struct, sys, termios
+def run(columns, *words, **env):
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execve(sys.argv[1], [sys.argv[1], "stat", *words], {**os.environ, "TERM": "xterm", **env})
+    text = b""
+    try:
+        while chunk := os.read(fd, 65536):
+            text += chunk
+    except OSError:
+        pass
+    assert os.waitpid(pid, 0)[1] == 0
+    return text.decode()
+plain = lambda text: re.sub(r"\033\[[0-9;]*m", "", text).replace("\r", "")
+for columns in (40, 80):
+    for words in (["sleep", "0.01"], ["-r", "2", "true"], ["-e", "page-faults,cycles", "true"]):
+        text = plain(run(columns, *words))
+        assert "page-faults" in text
+        for line in text.splitlines():
+            assert len(line) <= columns, (columns, line)
+assert re.search(r" page-faults +[0-9.,]+/s of task-clock$", plain(run(80, "-e", "page-faults,task-clock", "true")), re.M)
+assert "\033" not in run(80, "true", NO_COLOR="1")
+PY
+
+# -o: the file is made before the command runs, appended to where asked; - is stdout.
+"$RECKON" stat -e page-faults -o no/such/dir/x touch made 2>err
+[ $? = 1 ] && [ ! -e made ] || fail "an output that can't be written is told too late"
+"$RECKON" stat -e page-faults -o two true 2>err && "$RECKON" stat --append -e task-clock -o two true 2>err || fail "--append"
+grep -q page-faults two && grep -q task-clock two || fail "--append: the first is gone"
+"$RECKON" stat -e task-clock -o two true 2>err && ! grep -q page-faults two || fail "-o does not begin anew"
+
+# JSON and CSV go where the table goes.
+"$RECKON" stat --json -e page-faults true 2>err >out || fail "--json"
+[ ! -s out ] && python3 -c 'import json; json.load(open("err"))' || fail "--json: not on stderr alone"
+"$SOURCE/tests/unit/export/validate.py" counts <err >out 2>&1 || fail "the schema"
+"$RECKON" stat --csv -e page-faults,task-clock,cycles true 2>err || fail "--csv"
+python3 - <<'PY' || fail "--csv"
+import csv
+rows = list(csv.DictReader(open("err", newline="")))
+assert [r["event"] for r in rows] == ["page-faults", "task-clock", "cycles", "wall-time", "user-time", "system-time", "peak-rss"], rows
+assert int(rows[0]["value"]) > 0 and float(rows[0]["scaled"]) == int(rows[0]["value"]) and rows[0]["reason"] == ""
+assert rows[1]["unit"] == "ns" and rows[1]["metric_unit"] == "CPUs utilised"
+assert rows[2]["value"] or rows[2]["reason"]
+PY
+"$RECKON" stat -x ';' -e page-faults true 2>err || fail "-x"
+head -n 1 err | grep -qE '^[0-9]+;;page-faults;[0-9]+;100;' || fail "-x: perf's columns"
+"$RECKON" stat -x '\t' -e page-faults true 2>err && head -n 1 err | grep -q $'page-faults\t' || fail "-x '\\t'"
+
+# A full disk, a reader that is gone: said, status 1, and the counts are on stderr.
+for format in "" --json --csv "-I 10"; do
+    if [ -w /dev/full ]; then
+        "$RECKON" stat $format -e page-faults -o /dev/full sleep 0.05 2>err
+        [ $? = 1 ] || fail "a full disk ($format): status"
+        grep -q '/dev/full: No space left' err && grep -q 'page-faults' err || fail "a full disk ($format): the counts are lost"
+    fi
+    mkfifo fifo
+    head -c 0 fifo &
+    "$RECKON" stat $format -e page-faults -o fifo sleep 0.1 2>err
+    [ $? = 1 ] || fail "a reader that is gone ($format): status"
+    grep -q 'fifo: Broken pipe' err && grep -q 'page-faults' err || fail "a reader that is gone ($format): the counts are lost"
+    wait
+    rm fifo
+done
+"$RECKON" stat -e page-faults true 2>/dev/full
+[ $? = 1 ] || fail "stderr is full: status"
+
+# The command's own signals are as they were: a pipe without a reader still ends it, also in later runs.
+"$RECKON" stat -r 2 -e page-faults -o out sh -c 'yes | head -n 1 >/dev/null; (trap) >/dev/null; kill -PIPE $$' 2>err
+[ $? = 141 ] || fail "SIGPIPE is not the command's own"
+
+# Little memory of its own.
+if [ -x /usr/bin/time ]; then
+    /usr/bin/time -f %M -o rss "$RECKON" stat -o out true 2>err || fail "rss"
+    [ "$(tail -n 1 rss)" -lt 4096 ] || echo "peak memory: $(cat rss) KB (a sanitizer's build has more)"
+fi
+exit 0

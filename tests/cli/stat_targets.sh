@@ -1,0 +1,125 @@
+#!/bin/bash
+# reckon stat on processes, threads, CPUs and cgroups; rows; targets that end at every step.
+set -u
+fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
+field() { python3 -c "import json, sys; d = json.loads(sys.stdin.readlines()[-1]); print($1)"; }
+
+# A program with threads that touches pages when it is told to: one line in, 100 pages, one line out.
+cat >pages.py <<'PY'
+import mmap, sys, threading
+n = int(sys.argv[1])
+gates = [threading.Semaphore(0) for _ in range(n)]
+done = threading.Semaphore(0)
+def work(i):
+    while True:
+        gates[i].acquire()
+        m = mmap.mmap(-1, 100 * mmap.PAGESIZE)
+        for p in range(100):
+            m[p * mmap.PAGESIZE] = 1
+        done.release()
+for i in range(n):
+    threading.Thread(target=work, args=(i,), daemon=True).start()
+print("ready", flush=True)
+for line in sys.stdin:
+    for g in gates:
+        g.release()
+    for g in gates:
+        done.acquire()
+    print("done", flush=True)
+PY
+mkfifo to from
+python3 pages.py 4 <to >from & pid=$!
+exec 5>to 6<from
+read -r word <&6
+[ "$word" = ready ] || fail "pages.py"
+
+# -p counts every thread of the process, while a command runs; the command itself is not counted.
+echo 'echo go >&5; read -r word <&6; [ "$word" = done ]' >poke.sh
+"$RECKON" stat -p "$pid" -j -o out -e page-faults bash poke.sh 2>err || fail "-p while a command runs"
+n=$(field 'd["events"][0]["value"]' <out)
+[ "$n" -ge 400 ] && [ "$n" -lt 1400 ] || fail "-p: $n faults, not 400 and few more"
+
+# --per-thread: a row for each that ran, named, four of them with 100 and more.
+"$RECKON" stat -p "$pid" --per-thread -j -o out -e page-faults bash poke.sh 2>err || fail "--per-thread"
+n=$(field 'sum(1 for e in d["events"] if e["value"] is not None and e["value"] >= 100)' <out)
+[ "$n" = 4 ] || fail "--per-thread: $n threads with 100 faults, not 4"
+field 'd["events"][0]["where"]' <out | grep -qE "^python.*-$pid\$" || fail "--per-thread: the thread's name"
+"$RECKON" stat -p "$pid" --per-thread -e page-faults sleep 0.05 2>err || fail "--per-thread, idle"
+grep -qE 'threads? did not run' err || fail "idle threads are not told"
+
+# -t counts one of them.
+tid=$(ls "/proc/$pid/task" | tail -n 1)
+"$RECKON" stat -t "$tid" -j -o out -e page-faults bash poke.sh 2>err || fail "-t"
+n=$(field 'd["events"][0]["value"]' <out)
+[ "$n" -ge 100 ] && [ "$n" -lt 200 ] || fail "-t: $n faults, not 100 and few more"
+
+# Several processes are one sum.
+sleep 100 5>&- 6<&- & other=$!
+"$RECKON" stat -p "$pid,$other" -j -o out -e page-faults bash poke.sh 2>err || fail "-p of two"
+n=$(field 'd["events"][0]["value"]' <out)
+[ "$n" -ge 400 ] || fail "-p of two: $n faults"
+kill "$other"; wait "$other" 2>/dev/null
+
+# It ends with the process, and so it does for a thread; no command, status 0.
+"$RECKON" stat -p "$pid" -e page-faults -o out 2>err 5>&- & stat=$!
+"$RECKON" stat -t "$tid" -e page-faults -o out2 2>err2 5>&- & stat2=$!
+for i in $(seq 100); do [ "$(ls "/proc/$stat/fd" "/proc/$stat2/fd" 2>/dev/null | wc -l)" -ge 14 ] && break; sleep 0.05; done
+exec 5>&-
+wait "$stat" || fail "-p: status $? at the process's end"
+wait "$stat2" || fail "-t: status $? at the thread's end"
+grep -q 's wall' out && grep -q 's wall' out2 || fail "no result at the process's end"
+wait "$pid" 2>/dev/null
+
+# One that is gone already.
+"$RECKON" stat -p "$pid" true 2>err
+[ $? = 1 ] || fail "a process that has ended: status"
+grep -q "no process $pid" err || fail "a process that has ended: message"
+"$RECKON" stat -p 12x true 2>err
+[ $? = 1 ] && grep -q "'12x'" err || fail "-p 12x"
+
+# Wrong mixtures.
+wrong() { "$RECKON" stat "$@" >/dev/null 2>err; [ $? = 2 ] || fail "$*: not status 2"; }
+wrong -p 1 -a true
+wrong -t 1 -C 0 true
+wrong -A true
+wrong --per-socket -p 1 true
+wrong --per-thread true
+wrong -r 2 -p 1
+wrong -r 2 -I 10 true
+wrong --interval-count 3 true
+wrong -D -1 true
+wrong --append true
+wrong --null -e page-faults true
+wrong -x '' true
+wrong --freeze true
+
+# A dry run says needed and allowed, and runs nothing.
+"$RECKON" stat --dry-run -e page-faults,task-clock touch made 2>err || fail "--dry-run: status"
+grep -qE '2 events on 1 slot: 2 descriptors needed, [0-9,]+ allowed' err || fail "--dry-run: text"
+[ ! -e made ] || fail "--dry-run ran the command"
+
+# The whole machine, as far as this user may.
+if ! "$RECKON" stat -a -e cpu-clock -o out true 2>err; then
+    grep -q 'fix:' err || fail "-a: no remedy"
+    exit 0
+fi
+cpus=$(getconf _NPROCESSORS_ONLN)
+"$RECKON" stat -a -A -j -o out -e cpu-clock sleep 0.1 2>err || fail "-A"
+[ "$(field 'len(d["events"])' <out)" = "$cpus" ] || fail "-A: not a row for each CPU"
+field 'd["events"][0]["where"]' <out | grep -q '^CPU[0-9]' || fail "-A: the CPU's name"
+for by in core die socket node; do
+    "$RECKON" stat -a --per-$by -j -o out -e cpu-clock sleep 0.05 2>err || fail "--per-$by"
+    [ "$(field 'sum(e["slots"] for e in d["events"])' <out)" = "$cpus" ] || fail "--per-$by: CPUs are missing"
+done
+first=$(cut -d, -f1 /sys/devices/system/cpu/online | cut -d- -f1)
+"$RECKON" stat -C "$first" -o out -e cpu-clock sleep 0.05 2>err || fail "-C"
+grep -q "CPU $first while this ran: sleep" out || fail "-C: the title"
+"$RECKON" stat --cgroup no/such/cgroup true 2>err
+[ $? = 1 ] && grep -q 'cgroup' err || fail "--cgroup: no such"
+if "$RECKON" stat --cgroup / -e cpu-clock -o out true 2>err; then
+    "$RECKON" stat --cgroup /,/ -j -o out -e cpu-clock true 2>err || fail "two cgroups"
+    [ "$(field 'len(d["events"])' <out)" = 2 ] || fail "two cgroups: not a row for each"
+else
+    grep -q 'fix:' err || fail "--cgroup: no remedy"
+fi
+exit 0

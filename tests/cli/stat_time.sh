@@ -1,0 +1,113 @@
+#!/bin/bash
+# reckon stat in time: runs, intervals, delay, limits, signals, --control.
+set -u
+fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
+json() { python3 -c "
+import json, sys
+lines = [json.loads(line) for line in open('out')]
+last = lines[-1]
+assert $1, lines"; }
+
+# Runs: the command ran so often; mean and deviation.
+"$RECKON" stat -r 4 -j -o out -e page-faults sh -c 'echo x >>ran' 2>err || fail "-r"
+[ "$(wc -l <ran)" = 4 ] || fail "-r 4 ran $(wc -l <ran) times"
+json 'len(lines) == 1 and last["runs"] == 4 and last["events"][0]["runs"] == 4' || fail "-r: runs"
+json 'abs(last["events"][0]["mean"] * 4 - last["events"][0]["value"]) < 0.01' || fail "-r: mean"
+json 'last["events"][0]["stdev"] >= 0 and last["wall_stdev_ns"] >= 0' || fail "-r: stdev"
+"$RECKON" stat -r 3 -e page-faults true 2>err || fail "-r, text"
+grep -q 'true, 3 times' err && grep -qE '± +[0-9.]+ %  page-faults' err && grep -qE 's ± [0-9.]+ % wall' err || fail "-r: text"
+"$RECKON" stat -r 3 -e page-faults sh -c 'exit 9' 2>err
+[ $? = 9 ] || fail "-r: the status"
+
+# Intervals lie on the grid of their length, whatever each takes, and add up to the total.
+"$RECKON" stat -I 50 -j -o out -e page-faults,task-clock sh -c 'for i in 1 2 3 4 5 6; do sleep 0.05; done' 2>err || fail "-I"
+json 'len(lines) >= 4 and last["totals"] and "exit_status" in last' || fail "-I: lines"
+json 'sum(l["events"][0]["value"] or 0 for l in lines[:-1]) == last["events"][0]["value"]' || fail "-I: the sum"
+json 'all(a["time_ns"] < b["time_ns"] for a, b in zip(lines, lines[1:-1]))' || fail "-I: the order"
+json 'all(l["time_ns"] >= 50000000 * (i + 1) for i, l in enumerate(lines[:-2]))' || fail "-I: an interval is early"
+"$RECKON" stat -I 20 --interval-count 2 -o out -j -e page-faults sleep 100 2>err
+[ $? = 143 ] || fail "--interval-count: the command is not ended"
+json 'len(lines) == 3' || fail "--interval-count"
+"$RECKON" stat -I 20 --csv -o out -e page-faults sleep 0.1 2>err || fail "-I --csv"
+head -n 1 out | grep -q '^time_s,scaled' && [ "$(grep -c time_s out)" = 1 ] || fail "-I --csv: one line of names"
+
+# Nothing is counted before the delay; then it is.
+"$RECKON" stat -D 300000 -j -o out -e page-faults true 2>err || fail "-D"
+json 'last["events"][0]["value"] is None and last["events"][0]["reason"]' || fail "-D: counted before"
+"$RECKON" stat -D 50 -j -o out -e page-faults sh -c 'sleep 0.3; exec ls' >/dev/null 2>err || fail "-D"
+json '(last["events"][0]["value"] or 0) > 0' || fail "-D: not counted after"
+
+# A time limit ends the command, and what was counted is told; no process is left.
+"$RECKON" stat --timeout 50 -e page-faults sleep 1234 2>err
+[ $? = 143 ] || fail "--timeout: status"
+grep -qE '[0-9]  page-faults' err && grep -q 'ended by signal 15' err || fail "--timeout: the counts"
+pgrep -x -f 'sleep 1234' >/dev/null && fail "--timeout: the command still runs"
+
+# Signals to reckon: passed on to the command; without one they end the counting, and it is told.
+"$RECKON" stat -e page-faults -o out sleep 100 2>err & stat=$!
+for i in $(seq 100); do pgrep -P "$stat" -x sleep >/dev/null && break; sleep 0.05; done
+kill -TERM "$stat"
+wait "$stat"
+[ $? = 143 ] && grep -q page-faults out || fail "SIGTERM with a command"
+"$RECKON" stat -p $$ -e page-faults -o out --control fd:0 </dev/null 2>err & stat=$!
+for i in $(seq 100); do ls -l "/proc/$stat/fd" 2>/dev/null | grep -q perf_event && break; sleep 0.05; done
+sleep 0.1
+kill -TERM "$stat"
+wait "$stat"
+[ $? = 143 ] && grep -q 's wall' out || fail "SIGTERM without a command"
+python3 - "$RECKON" <<'PY' || fail "Ctrl-C"
+import os, signal, subprocess, sys, time
+# As from a terminal: the whole group gets it. The command ignores the first one; the second makes it SIGTERM.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+p = subprocess.Popen([sys.argv[1], "stat", "-e", "page-faults", "sh", "-c", "trap '' INT; echo on; while :; do sleep 0.05; done"],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+p.stdout.readline()
+os.killpg(p.pid, signal.SIGINT)
+time.sleep(0.2)
+assert p.poll() is None
+os.kill(p.pid, signal.SIGINT)
+out, err = p.communicate(timeout=30)
+assert p.returncode == 143, (p.returncode, err)
+assert b"page-faults" in err, err
+# Without a command it ends at once, as a shell would say it.
+p = subprocess.Popen([sys.argv[1], "stat", "-p", str(os.getpid()), "-I", "10", "-e", "page-faults"], stderr=subprocess.PIPE)
+p.stderr.readline()
+p.send_signal(signal.SIGINT)
+out, err = p.communicate(timeout=30)
+assert p.returncode == 130 and b"s wall" in err, (p.returncode, err)
+PY
+
+# --control: every word is answered; nothing is counted until "enable".
+mkfifo ctl ack
+exec 8<>ctl 9<>ack
+say() { echo "$1" >&8; IFS= read -r -t 30 -d '' answer <&9; [ "$answer" = $'ack\n' ] || fail "--control: $1 was answered by '$answer'"; }
+"$RECKON" stat -D -1 --control fifo:ctl,ack -j -o out -e page-faults,task-clock \
+    sh -c 'while :; do ls / >/dev/null; done' 2>err & stat=$!
+say ping
+say snapshot
+say enable
+sleep 0.2
+say disable
+say snapshot
+say snapshot
+echo nonsense >&8
+say stop
+wait "$stat"
+[ $? = 143 ] || fail "--control: stop"
+json 'len(lines) == 4' || fail "--control: snapshots"
+json 'lines[0]["events"][0]["value"] is None and lines[1]["events"][0]["value"] > 0' || fail "--control: enable"
+json 'not lines[2]["events"][0]["value"]' || fail "--control: disable"
+grep -q "no word 'nonsense'" err || fail "--control: a word that there is not"
+"$RECKON" stat --control fd:8,9 -e page-faults -o out true 2>err || fail "--control fd:"
+for bad in fifo:none fd:77 fd:x pipe:ctl "fifo:$0"; do
+    "$RECKON" stat --control "$bad" true 2>err
+    [ $? = 1 ] && grep -q -e --control err || fail "--control $bad"
+done
+
+# Only times; only the cost of measuring.
+"$RECKON" stat --null -j -o out sh -c 'exit 4' 2>err
+[ $? = 4 ] || fail "--null: status"
+json 'last["events"] == [] and last["wall_ns"] > 0 and last["peak_rss_bytes"] > 0' || fail "--null"
+"$RECKON" stat --overhead -j -o out -e page-faults,task-clock 2>err || fail "--overhead"
+json 'last["runs"] == 1000 and last["wall_ns"] > 0 and last["events"][0]["mean"] < 1' || fail "--overhead"
+exit 0
