@@ -30,6 +30,8 @@ extern "C" {
 #define RK_ATTEMPT_CGROUP UINT32_C(0x20)
 #define RK_ATTEMPT_PINNED UINT32_C(0x40)
 #define RK_ATTEMPT_AUX UINT32_C(0x80)
+#define RK_ATTEMPT_MODES \
+    UINT32_C(0x100) /* user space, kernel, hypervisor, guest, host or idle was excluded */
 
 struct rk_attempt {
     uint32_t size;  /* set by the caller */
@@ -38,7 +40,7 @@ struct rk_attempt {
     int32_t pid, cpu;
     uint32_t type;  /* perf_event_attr.type */
     uint32_t flags; /* RK_ATTEMPT_… */
-    uint32_t reserved;
+    uint32_t lacks; /* 1 + the enum rk_feature that was asked for and rk_host_feature() says 0 to; or 0 */
     uint64_t config; /* perf_event_attr.config */
     uint64_t frequency;
     uint64_t needed;   /* descriptors or bytes, where the caller knows; else 0 */

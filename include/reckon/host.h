@@ -149,6 +149,7 @@ enum rk_feature {
     RK_FEATURE_AUX_PAUSE,           /* AUX areas that begin paused */
     RK_FEATURE_DEFER_CALLCHAIN,     /* user call chains on the way back to user space */
     RK_FEATURE_CONFIG4,             /* a fifth word of configuration */
+    RK_FEATURE_PMU_TYPE,            /* generic events on a PMU of one's choice; -ENODEV: no core PMU to ask */
 };
 
 /* 1 it is known (whether or not this user may use it), 0 it is not, -errno it can't be told. Asked once. */

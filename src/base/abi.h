@@ -70,6 +70,9 @@ enum {
 #define ATTR_SAMPLE_ID_ALL (UINT64_C(1) << 18)
 #define ATTR_EXCLUDE_HOST (UINT64_C(1) << 19)
 #define ATTR_EXCLUDE_GUEST (UINT64_C(1) << 20)
+#define ATTR_EXCLUDES                                                                                    \
+    (ATTR_EXCLUDE_USER | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV | ATTR_EXCLUDE_IDLE | ATTR_EXCLUDE_HOST | \
+     ATTR_EXCLUDE_GUEST)
 #define ATTR_EXCLUDE_CALLCHAIN_KERNEL (UINT64_C(1) << 21)
 #define ATTR_EXCLUDE_CALLCHAIN_USER (UINT64_C(1) << 22)
 #define ATTR_MMAP2 (UINT64_C(1) << 23)

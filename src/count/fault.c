@@ -45,6 +45,19 @@ static int explain_idle(const struct rk_set *set, uint32_t first, uint32_t last,
     return 0;
 }
 
+/* Not opened on this slot: its PMU is on other CPUs. */
+static int explain_elsewhere(const struct rk_set *set, uint32_t slot, uint32_t event, struct rk_error *ret)
+{
+    const struct rk_event *at = &set->events[event].event;
+
+    fail(ret, -ENODEV, RK_STAGE_READ, RK_CAUSE_NO_CPU, NULL,
+         "%s: is not counted on CPU %d: its PMU, or one of its group's, is on other CPUs", at->name,
+         set->slots[slot].cpu);
+    fail_event(ret, at->name);
+    fail_slot(ret, set->slots[slot].pid, set->slots[slot].cpu);
+    return 0;
+}
+
 int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, struct rk_error *ret)
 {
     if (!set || !ret)
@@ -67,5 +80,7 @@ int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, struct r
             return 0;
         }
     }
+    if (slot != SIZE_MAX && set_fd(set, first, at) < 0)
+        return explain_elsewhere(set, first, at, ret);
     return explain_idle(set, first, last, at, ret);
 }

@@ -38,7 +38,7 @@ static int toggle(struct rk_set *set, unsigned request)
         for (uint32_t g = 0; g < set->n_groups; g++) {
             /* The third argument is 0: the leader alone, which holds its siblings. */
             int fd = set_fd(set, slot, set->members[set->groups[g].first]);
-            int rc = fd < 0 ? 0 : sys_perf_control(fd, request, 0); /* -1: its CPU has gone */
+            int rc = fd < 0 ? 0 : sys_perf_control(fd, request, 0); /* -1: its CPU has gone, or is not its PMU's */
             if (rc < 0 && first == 0)
                 first = rc;
         }
@@ -145,12 +145,14 @@ static void read_any(struct rk_set *set, uint32_t slot, struct rk_value *ret)
 {
     bool user = set->user_read && set->enabled && pmc_thread() == set->thread;
 
-    if (set->notes.n) /* what is absent, maybe */
+    if (set->notes.n || set->partial) /* what is absent, maybe */
         for (uint32_t i = 0; i < set->n_events; i++)
             ret[i] = (struct rk_value){0};
     for (uint32_t g = 0; g < set->n_groups; g++) {
         const struct set_group *group = &set->groups[g];
         if (user && group->user && read_in_user_space(set, group, ret))
+            continue;
+        if (set->partial && set_fd(set, slot, set->members[group->first]) < 0)
             continue;
         if (group->together)
             read_together(set, slot, group, ret);
@@ -295,6 +297,8 @@ int count_lost(struct rk_set *set, uint32_t event, uint64_t *ret)
     size_t lost = (group ? 3u : 2u) + (attr->read_format & FORMAT_ID ? 2u : 1u);
     for (uint32_t slot = 0; slot < set->n_slots; slot++) {
         uint64_t *words = group ? set->words : w;
+        if (set_fd(set, slot, event) < 0)
+            continue;
         int n = sys_perf_read(set_fd(set, slot, event), words, group ? 3 + 3 * (size_t)set->n_events : 5);
         if (n < 0)
             return n;

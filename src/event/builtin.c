@@ -1,10 +1,12 @@
 /*
  * Generic names and raw numbers. Where the CPU is hybrid, each becomes one event per core PMU: the PMU's number
- * stands in config's upper half (since Linux 5.13), a raw event has it as its type.
+ * stands in config's upper half (RK_FEATURE_PMU_TYPE; else it is the PMU's own event of that meaning), a raw event
+ * has it as its type.
  */
 #include "base/abi.h"
 #include "event/names.h"
 #include "event/parse.h"
+#include "event/term.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,26 +22,34 @@ static int several(struct parser *p, struct host_pmu *const **ret)
     return n > 1 ? n : 0;
 }
 
+/* A raw event is the PMU's own. */
+static int raw_on(struct parser *p, struct host_pmu *pmu, uint64_t config, struct event_item *item)
+{
+    int rc = host_pmu_type(p->host, pmu, &item->event.type);
+
+    if (rc < 0)
+        return parse_unreadable(p, p->at, pmu, "type", rc);
+    item->event.config = config;
+    item->terms = true;
+    item->body = parse_text(p, "%s/config=%#" PRIx64, pmu->name, config);
+    return item->body ? 0 : -ENOMEM;
+}
+
 /* One event for each of n PMUs. */
 static int spread(struct parser *p, struct host_pmu *const *pmus, int n, size_t length, uint32_t type,
                   uint64_t config)
 {
     for (int i = 0; i < n; i++) {
-        char abi[NAME_MAX_FOLDED];
-        uint32_t number;
-        int rc = host_pmu_type(p->host, pmus[i], &number);
-        if (rc < 0)
-            return parse_unreadable(p, p->at, pmus[i], "type", rc);
+        int rc;
         struct event_item *item = parse_add(p, &rc);
         if (!item)
             return rc;
-        item->event.type = type == PERF_RAW ? number : type;
-        item->event.config = type == PERF_RAW ? config : config | (uint64_t)number << 32;
-        item->terms = true;
-        item->body = type == PERF_RAW ? parse_text(p, "%s/config=%#" PRIx64, pmus[i]->name, config)
-                                      : parse_text(p, "%s/%s", pmus[i]->name, name_of_abi(type, config, abi));
+        rc = type == PERF_RAW ? raw_on(p, pmus[i], config, item)
+                              : terms_generic(p, p->at, type, config, pmus[i], item);
+        if (rc < 0)
+            return rc;
         const char *shown = parse_text(p, "%s/%.*s/", pmus[i]->name, (int)length, p->at);
-        if (!item->body || !shown || parse_spread(p, item, pmus[i], shown) < 0)
+        if (!shown || parse_spread(p, item, pmus[i], shown) < 0)
             return -ENOMEM;
     }
     p->at += length;

@@ -281,3 +281,43 @@ const char *name_at(size_t index)
     index -= N(spellings);
     return index < 42 ? caches[index / 6][index / 2 % 3][index % 2] : NULL;
 }
+
+/* As the kernel's own drivers map them: x86's sysfs has the generic names, arm64's the architecture's. */
+const char *name_of_alias(uint32_t type, uint64_t config, size_t index)
+{
+#define CACHE(cache, operation, result) (cache | operation << 8 | result << 16)
+    static const struct {
+        uint32_t type;
+        uint32_t config;
+        const char *names[3];
+    } rows[] = {
+        {PERF_HARDWARE, 0, {"cpu-cycles", "cpu_cycles"}},
+        {PERF_HARDWARE, 1, {"instructions", "inst_retired"}},
+        {PERF_HARDWARE, 2, {"cache-references", "l1d_cache"}},
+        {PERF_HARDWARE, 3, {"cache-misses", "l1d_cache_refill"}},
+        {PERF_HARDWARE, 4, {"branch-instructions", "br_retired", "pc_write_retired"}},
+        {PERF_HARDWARE, 5, {"branch-misses", "br_mis_pred"}},
+        {PERF_HARDWARE, 6, {"bus-cycles", "bus_cycles"}},
+        {PERF_HARDWARE, 7, {"stalled-cycles-frontend", "stall_frontend"}},
+        {PERF_HARDWARE, 8, {"stalled-cycles-backend", "stall_backend"}},
+        {PERF_HARDWARE, 9, {"ref-cycles"}},
+        {PERF_HW_CACHE, CACHE(0, 0, 0), {"l1d_cache"}},
+        {PERF_HW_CACHE, CACHE(0, 0, 1), {"l1d_cache_refill"}},
+        {PERF_HW_CACHE, CACHE(1, 0, 0), {"l1i_cache"}},
+        {PERF_HW_CACHE, CACHE(1, 0, 1), {"l1i_cache_refill"}},
+        {PERF_HW_CACHE, CACHE(2, 0, 0), {"ll_cache_rd"}},
+        {PERF_HW_CACHE, CACHE(2, 0, 1), {"ll_cache_miss_rd"}},
+        {PERF_HW_CACHE, CACHE(3, 0, 0), {"l1d_tlb"}},
+        {PERF_HW_CACHE, CACHE(3, 0, 1), {"l1d_tlb_refill"}},
+        {PERF_HW_CACHE, CACHE(4, 0, 0), {"l1i_tlb"}},
+        {PERF_HW_CACHE, CACHE(4, 0, 1), {"l1i_tlb_refill"}},
+        {PERF_HW_CACHE, CACHE(5, 0, 0), {"br_pred"}},
+        {PERF_HW_CACHE, CACHE(5, 0, 1), {"br_mis_pred"}},
+    };
+#undef CACHE
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && index < 3; i++)
+        if (rows[i].type == type && rows[i].config == config)
+            return rows[i].names[index];
+    return NULL;
+}

@@ -26,6 +26,9 @@ const char *name_of(uint32_t type, uint64_t config);
  * name. "" for what is none. */
 const char *name_of_abi(uint32_t type, uint64_t config, char to[static NAME_MAX_FOLDED]);
 
+/* What PMUs call the same in their own events/: the index-th name, or NULL behind the last. */
+const char *name_of_alias(uint32_t type, uint64_t config, size_t index);
+
 /* r1a8, r0x1a8: 1 and the number, 0 it is none, -ERANGE more than 64 bits. */
 int raw_parse(const char *text, size_t n, uint64_t *ret);
 

@@ -343,10 +343,27 @@ static int group_all(struct parser *p, size_t first)
     return 0;
 }
 
+/* The kernel has these of a whole group, by its first event: on another alone they would mean nothing. */
+static int check_first(struct parser *p, size_t first, const char *at)
+{
+    const uint32_t whole = RK_EVENT_PINNED | RK_EVENT_EXCLUSIVE;
+    const struct event_item *items = p->events->list.items, *leader = &items[first];
+
+    for (size_t i = first; i < p->events->list.n; i++) {
+        if (items[i].event.group != leader->event.group)
+            leader = &items[i];
+        if (items[i].event.flags & whole & ~leader->event.flags)
+            return parse_fail(p, at, "%.60s: D and e are of a whole group, as in {cycles,instructions}:D",
+                              items[i].event.name);
+    }
+    return 0;
+}
+
 static int take_group(struct parser *p)
 {
     size_t first = p->events->list.n;
     struct modifiers modifiers = {0};
+    const char *brace = p->at;
     char one[16];
 
     for (;;) { /* at the '{', or at a ',' */
@@ -367,7 +384,9 @@ static int take_group(struct parser *p)
     int rc = take_modifiers(p, &modifiers);
     if (rc == 0)
         rc = add_modifiers(p, first, colon, &modifiers);
-    return rc < 0 ? rc : group_all(p, first);
+    if (rc == 0)
+        rc = group_all(p, first);
+    return rc < 0 ? rc : check_first(p, first, brace);
 }
 
 static int take_events(struct parser *p)

@@ -324,15 +324,50 @@ static int alias(struct reading *r, const struct term *term)
     return alias_terms(r, found, name);
 }
 
+/* The kernel knows no generic events of a PMU: its own of that meaning. 1 or -errno. */
+static int by_alias(struct reading *r, const char *at, uint32_t type, uint64_t config)
+{
+    const struct pmu_alias *found;
+    const char *name;
+    int rc = -ENOENT;
+
+    for (size_t i = 0; rc == -ENOENT && (name = name_of_alias(type, config, i)); i++)
+        if ((rc = host_pmu_alias(r->p->host, r->pmu, name, strlen(name), &found)) == 0)
+            return alias_terms(r, found, at);
+    if (rc != -ENOENT)
+        return parse_unreadable(r->p, at, r->pmu, name, rc);
+    return parse_refuse(
+        r->p, at, -EOPNOTSUPP, RK_CAUSE_KERNEL_OLD,
+        "name an event that the PMU has: `reckon list` shows them",
+        "this kernel can't be asked for generic events of one of several core PMUs (Linux 5.13, on "
+        "arm64 6.6, can), and %s has none of its own that means the same",
+        r->pmu->name);
+}
+
+/* Of several core PMUs: 1 or -errno. */
+static int on_core(struct reading *r, const char *at, uint32_t type, uint64_t config)
+{
+    uint32_t own;
+
+    if (rk_host_feature(r->p->host, RK_FEATURE_PMU_TYPE) == 0)
+        return by_alias(r, at, type, config);
+    int rc = host_pmu_type(r->p->host, r->pmu, &own);
+    if (rc < 0)
+        return parse_unreadable(r->p, at, r->pmu, "type", rc);
+    r->item->event.type = type;
+    r->item->event.config = config | (uint64_t)own << 32;
+    r->generic = true;
+    return 1;
+}
+
 /* cycles or r3c on a core PMU. */
 static int generic(struct reading *r, const struct term *term)
 {
     char folded[NAME_MAX_FOLDED];
     struct rk_event *event = &r->item->event;
     struct host_pmu *const *cores;
-    uint32_t type, own;
+    uint32_t type;
     uint64_t config;
-    int rc;
 
     if (term->value || host_pmu_core(r->p->host, r->pmu) != 1)
         return 0;
@@ -346,11 +381,10 @@ static int generic(struct reading *r, const struct term *term)
         return 0;
     if (r->generic)
         return parse_fail(r->p, term->name, "an event has one name; this is the second");
-    rc = host_pmu_type(r->p->host, r->pmu, &own);
-    if (rc < 0)
-        return parse_unreadable(r->p, term->name, r->pmu, "type", rc);
+    if (host_cores(r->p->host, &cores) > 1)
+        return on_core(r, term->name, type, config);
     event->type = type;
-    event->config = config | (host_cores(r->p->host, &cores) > 1 ? (uint64_t)own << 32 : 0);
+    event->config = config;
     r->generic = true;
     return 1;
 }
@@ -466,4 +500,13 @@ int terms_read(struct parser *p, const char *text, size_t n, struct host_pmu *pm
                           : is_quote(*at) ? "a quote stands around the whole value, as in name='a b'"
                                           : "expected a term, as in event=0x3c");
     return finish(&r, text);
+}
+
+int terms_generic(struct parser *p, const char *at, uint32_t type, uint64_t config, struct host_pmu *pmu,
+                  struct event_item *item)
+{
+    struct reading r = {.p = p, .pmu = pmu, .item = item};
+    int rc = on_core(&r, at, type, config);
+
+    return rc < 0 ? rc : finish(&r, at);
 }

@@ -22,4 +22,9 @@ int64_t terms_bytes(struct parser *p, const char *slash);
  * item's body. 0 or -errno with p->e filled. */
 int terms_read(struct parser *p, const char *text, size_t n, struct host_pmu *pmu, struct event_item *item);
 
+/* A generic event on one of several core PMUs, blamed at `at`, with its body. The kernel is told the PMU in config's
+ * upper half where it knows that; else the PMU's own event of that meaning is taken. 0 or -errno with p->e filled. */
+int terms_generic(struct parser *p, const char *at, uint32_t type, uint64_t config, struct host_pmu *pmu,
+                  struct event_item *item);
+
 #endif

@@ -10,12 +10,18 @@
  *     E2BIG, EINVAL   not known
  *     EOPNOTSUPP      known, and a software PMU can't
  *     EACCES, EPERM   known, and this user may not; where even the plain clock is refused, nothing can be told
+ *
+ * One is no bit: a generic event with a PMU's type in config's upper half (hybrid CPUs). A kernel that does not know that
+ * takes it for a number that no event has, and one whose PMU's driver does not, for a PMU that is not there; so it is
+ * asked for with cycles, of the first core PMU.
  */
 #include "base/abi.h"
 #include "base/error.h"
 #include "host/host.h"
 #include "sys/file.h"
 #include "sys/perf.h"
+
+#include <string.h>
 
 /* attr.sample_type, of the record room above this one */
 #define SAMPLE(bit) (UINT64_C(1) << (bit))
@@ -123,15 +129,16 @@ static const struct feature {
                                     "user call chains on the way back to user space",
                                     {.flags = ATTR_DEFER_CALLCHAIN}},
     [RK_FEATURE_CONFIG4] = {"config4", "6.19", "a fifth word of configuration", {.config4 = 1}},
+    [RK_FEATURE_PMU_TYPE] = {"pmu-type", "5.13", "generic events on a PMU of one's choice", {0}},
 };
 
-/* Opens the clock with `attr` added, and closes it: 0 or -errno. */
-static int ask(const struct perf_attr *attr)
+/* Opens an event with `attr` added, and closes it: 0 or -errno. */
+static int ask_of(uint32_t type, uint64_t config, const struct perf_attr *attr)
 {
     struct perf_attr whole = *attr;
 
-    whole.type = PERF_SOFTWARE;
-    whole.config = SW_TASK_CLOCK;
+    whole.type = type;
+    whole.config = config;
     whole.size = sizeof whole; /* what is beyond the kernel's own size is zero, or the question */
     whole.flags |= ATTR_DISABLED | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV;
     int fd = sys_perf_open(&whole, 0, -1, -1, 0);
@@ -139,6 +146,30 @@ static int ask(const struct perf_attr *attr)
         return fd;
     sys_close(fd);
     return 0;
+}
+
+/* The same of the clock. */
+static int ask(const struct perf_attr *attr)
+{
+    return ask_of(PERF_SOFTWARE, SW_TASK_CLOCK, attr);
+}
+
+static int probe_pmu_type(struct rk_host *host)
+{
+    static const struct perf_attr plain = {0};
+    struct host_pmu *const *cores;
+    uint32_t type;
+    int n = host_cores(host, &cores);
+
+    if (n <= 0)
+        return n < 0 ? n : -ENODEV;
+    int rc = host_pmu_type(host, cores[0], &type);
+    if (rc == 0)
+        rc = ask_of(PERF_HARDWARE, (uint64_t)type << 32, &plain);
+    if (rc != -EINVAL && rc != -ENOENT)
+        return rc < 0 ? rc : 1;
+    rc = ask_of(PERF_HARDWARE, 0, &plain);
+    return rc == -ENOENT ? -ENODEV : rc; /* sysfs has a PMU, the kernel has none: nothing is told */
 }
 
 static int probe(const struct feature *feature)
@@ -168,10 +199,30 @@ int rk_host_feature(struct rk_host *host, uint32_t feature)
         return -EINVAL;
     struct host_answer *answer = &host->features[feature];
     if (!answer->asked) {
-        answer->rc = probe(&features[feature]);
+        answer->rc = feature == RK_FEATURE_PMU_TYPE ? probe_pmu_type(host) : probe(&features[feature]);
         answer->asked = !host_transient(answer->rc);
     }
     return answer->rc;
+}
+
+/* Whether the attr has all that a row adds. */
+static bool asks_for(const struct perf_attr *attr, const struct perf_attr *row)
+{
+    static const struct perf_attr none = {0};
+
+    return memcmp(row, &none, sizeof none) != 0 && (attr->flags & row->flags) == row->flags &&
+           (attr->sample_type & row->sample_type) == row->sample_type &&
+           (attr->read_format & row->read_format) == row->read_format &&
+           (!row->sample_max_stack || attr->sample_max_stack) && (!row->config3 || attr->config3) &&
+           (!row->config4 || attr->config4) && (!row->aux_action || attr->aux_action);
+}
+
+int host_feature_lacking(struct rk_host *host, const struct perf_attr *attr)
+{
+    for (uint32_t i = 0; i < HOST_FEATURES; i++)
+        if (asks_for(attr, &features[i].attr) && rk_host_feature(host, i) == 0)
+            return (int)i;
+    return -1;
 }
 
 int rk_feature_describe(uint32_t feature, struct rk_feature_text *ret)

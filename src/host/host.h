@@ -24,7 +24,7 @@
 
 #define HOST_LIMITS (RK_LIMIT_LAST_CAP + 1)
 #define HOST_FACTS (RK_FACT_USER_NAMESPACE + 1)
-#define HOST_FEATURES (RK_FEATURE_CONFIG4 + 1)
+#define HOST_FEATURES (RK_FEATURE_PMU_TYPE + 1)
 #define HOST_MOUNTS (RK_MOUNT_CGROUP1 + 1)
 
 struct host_cpu {
@@ -68,6 +68,11 @@ void host_pmus_free(struct rk_host *host);
 
 /* The CPUs that are online at this moment, ascending, for the caller to free: rk_host_cpus() keeps its first answer. */
 int host_cpus_now(const struct rk_host *host, int32_t **ret, size_t *ret_n);
+
+struct perf_attr;
+
+/* The first feature that an attr asks for and this kernel lacks, or -1. */
+int host_feature_lacking(struct rk_host *host, const struct perf_attr *attr);
 
 /* RK_LIMIT_ATTR_SIZE. */
 int host_attr_size(struct rk_host *host, int64_t *ret);

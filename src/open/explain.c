@@ -9,6 +9,7 @@
 
 #include "base/abi.h"
 #include "base/error.h"
+#include "host/pmu.h"
 #include "sys/limit.h"
 
 #include <errno.h>
@@ -151,12 +152,38 @@ static int no_device(const struct attempt *a)
                        "the PMU is not there for this CPU, or lacks the feature");
 }
 
+/* What a PMU that is no core's can't do, and the kernel answers with EINVAL or EOPNOTSUPP: its sentence, or false. */
+static bool no_core(const struct attempt *a)
+{
+    const int32_t *cpus;
+    size_t n;
+    struct host_pmu *pmu = a->asked.type > PERF_BREAKPOINT ? host_pmu_of_type(a->host, a->asked.type) : NULL;
+
+    if (!pmu || host_pmu_core(a->host, pmu) != 0 || no_probe(a))
+        return false;
+    bool uncore = host_pmu_cpus(a->host, pmu, &cpus, &n) == 0;
+    if (uncore && a->asked.pid >= 0)
+        explain_say(a, RK_CAUSE_UNSUPPORTED, "measure the whole machine: -a",
+                    "%s counts for the machine, not for a process", pmu->name);
+    else if (a->asked.flags & RK_ATTEMPT_MODES)
+        explain_say(a, RK_CAUSE_UNSUPPORTED, "leave its modifiers out",
+                    "%s can't tell user space, kernel and guests apart", pmu->name);
+    else if (uncore && (a->asked.flags & RK_ATTEMPT_SAMPLING))
+        explain_say(a, RK_CAUSE_UNSUPPORTED, "count it: reckon stat -a",
+                    "%s can count but not sample: it has no overflow interrupt", pmu->name);
+    else
+        return false;
+    return true;
+}
+
 static int unsupported(const struct attempt *a)
 {
     uint32_t flags = a->asked.flags;
 
     if (explain_is_hardware(a->asked.type) && !explain_is(a, RK_FACT_CORE_PMU))
         return explain_no_hardware(a);
+    if (no_core(a))
+        return 0;
     if (flags & RK_ATTEMPT_PRECISE)
         return explain_say(a, RK_CAUSE_UNSUPPORTED, "leave the p modifier out",
                            "this PMU can't sample so precisely");
@@ -166,6 +193,21 @@ static int unsupported(const struct attempt *a)
         return explain_say(a, RK_CAUSE_UNSUPPORTED, "sample cpu-clock, or count only",
                            "this PMU can count but not sample: it has no overflow interrupt");
     return explain_say(a, RK_CAUSE_UNSUPPORTED, NULL, "this PMU can't do what was asked");
+}
+
+/* An option that this kernel has never heard of. */
+static int too_old(const struct attempt *a)
+{
+    struct rk_feature_text text = {.size = sizeof text};
+
+    if (a->asked.lacks && rk_feature_describe(a->asked.lacks - 1, &text) == 0)
+        return explain_say(a, RK_CAUSE_KERNEL_OLD, NULL,
+                           "this kernel knows nothing of %s (%s): Linux %s brought it", text.name, text.about,
+                           text.since);
+    if (a->asked.code == -E2BIG)
+        return explain_say(a, RK_CAUSE_KERNEL_OLD, NULL, "this kernel is too old for an option that is set");
+    return explain_say(a, RK_CAUSE_KERNEL_OLD, NULL, "Linux %s refuses this combination of event and options",
+                       rk_host_kernel(a->host));
 }
 
 static int invalid(const struct attempt *a)
@@ -185,12 +227,19 @@ static int invalid(const struct attempt *a)
     }
     if (no_probe(a))
         return explain_say(a, RK_CAUSE_NO_EVENT, NULL, "%s", no_probe(a));
+    if (no_core(a))
+        return 0;
     if (a->asked.field && strcmp(a->asked.field, "group") != 0) {
+        struct rk_feature_text lacks = {.size = sizeof lacks};
+        bool old = a->asked.lacks && rk_feature_describe(a->asked.lacks - 1, &lacks) == 0;
         snprintf(remedy, sizeof remedy, "leave %s out", a->asked.field);
-        return explain_say(a, RK_CAUSE_UNSUPPORTED, remedy,
-                           "Linux %s refuses %s for this event, and opens it without",
-                           rk_host_kernel(a->host), a->asked.field);
+        return explain_say(a, old ? RK_CAUSE_KERNEL_OLD : RK_CAUSE_UNSUPPORTED, remedy,
+                           "Linux %s refuses %s for this event, and opens it without%s%s%s%s",
+                           rk_host_kernel(a->host), a->asked.field, old ? "; " : "", old ? lacks.name : "",
+                           old ? " came with Linux " : "", old ? lacks.since : "");
     }
+    if (a->asked.lacks)
+        return too_old(a);
     if (a->asked.flags & RK_ATTEMPT_GROUP) {
         bool watchdog = explain_limit(a, RK_LIMIT_NMI_WATCHDOG, 0) == 1;
         return explain_say(a, RK_CAUSE_UNSUPPORTED,
@@ -202,8 +251,7 @@ static int invalid(const struct attempt *a)
     }
     if (a->asked.flags & (RK_ATTEMPT_PRECISE | RK_ATTEMPT_BRANCHES))
         return unsupported(a);
-    return explain_say(a, RK_CAUSE_KERNEL_OLD, NULL, "Linux %s refuses this combination of event and options",
-                       rk_host_kernel(a->host));
+    return too_old(a);
 }
 
 static int descriptors(const struct attempt *a)
@@ -312,8 +360,7 @@ static const struct row {
     {RK_STAGE_OPEN, ENXIO, no_device, 0, NULL, NULL},
     {RK_STAGE_OPEN, EOPNOTSUPP, unsupported, 0, NULL, NULL},
     {RK_STAGE_OPEN, EINVAL, invalid, 0, NULL, NULL},
-    {RK_STAGE_OPEN, E2BIG, NULL, RK_CAUSE_KERNEL_OLD, "this kernel is too old for an option that is set",
-     NULL},
+    {RK_STAGE_OPEN, E2BIG, too_old, 0, NULL, NULL},
     {RK_STAGE_OPEN, EMFILE, descriptors, 0, NULL, NULL},
     {RK_STAGE_OPEN, ENFILE, NULL, RK_CAUSE_DESCRIPTORS, "the whole system is out of file descriptors",
      "sudo sysctl -w fs.file-max=1000000"},

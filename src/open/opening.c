@@ -16,6 +16,7 @@
 #include "open/births.h"
 #include "open/narrow.h"
 #include "open/policy.h"
+#include "open/where.h"
 #include "sys/file.h"
 #include "sys/limit.h"
 #include "sys/perf.h"
@@ -118,11 +119,12 @@ static void arrange(struct rk_set *set)
     }
 }
 
-static struct policy_place place_of(const struct rk_set *set, const struct set_group *group, uint32_t event)
+static struct policy_place place_of(const struct rk_set *set, const struct set_group *group, uint32_t event,
+                                    bool sampling)
 {
     return (struct policy_place){
         .leads = set->members[group->first] == event,
-        .carries = set->members[0] == event,
+        .carries = sampling && set->members[group->first] == event && where_carries(set, group),
         .members = group->n,
     };
 }
@@ -134,7 +136,7 @@ static void build_attrs(struct opening *o)
     for (uint32_t g = 0; g < set->n_groups; g++)
         for (uint32_t m = 0; m < set->groups[g].n; m++) {
             uint32_t event = set->members[set->groups[g].first + m];
-            struct policy_place place = place_of(set, &set->groups[g], event);
+            struct policy_place place = place_of(set, &set->groups[g], event, o->policy.sampling);
             policy_attr(&o->policy, &set->events[event], &place, &set->events[event].attr);
         }
 }
@@ -263,7 +265,7 @@ static int step_down(struct opening *o, uint32_t slot, const struct set_group *g
                      int leader_fd, int code)
 {
     struct rk_set *set = o->set;
-    struct policy_place place = place_of(set, group, event);
+    struct policy_place place = place_of(set, group, event, o->policy.sampling);
     struct rk_error error = {.size = sizeof error};
     const char *field = NULL;
     int rc = 0;
@@ -289,7 +291,7 @@ static int open_event(struct opening *o, uint32_t slot, const struct set_group *
 {
     struct rk_set *set = o->set;
     struct set_event *at = &set->events[event];
-    struct policy_place place = place_of(set, group, event);
+    struct policy_place place = place_of(set, group, event, o->policy.sampling);
     int rc = 0;
 
     for (;;) {
@@ -399,6 +401,10 @@ static int open_slot(struct opening *o, uint32_t slot)
     for (uint32_t g = 0; rc == 0 && g < set->n_groups; g++) {
         const struct set_group *group = &set->groups[g];
         o->again = 0;
+        if (!where_is_group(set, group, set->slots[slot].cpu)) {
+            set->partial = true;
+            continue;
+        }
         if (slot == 0 && (rc = look_at_fit(o, group)) != 0)
             return rc;
         while ((rc = open_group(o, slot, group)) == AGAIN)
@@ -445,7 +451,7 @@ static bool groups_are_whole(struct opening *o)
         return true;
     for (uint32_t slot = 0; slot < set->n_slots; slot++)
         for (uint32_t g = 0; g < set->n_groups; g++)
-            if (set->groups[g].n > 1 &&
+            if (set->groups[g].n > 1 && set_fd(set, slot, set->members[set->groups[g].first]) >= 0 &&
                 sys_perf_read(set_fd(set, slot, set->members[set->groups[g].first]), set->words,
                               3 + 3 * (size_t)set->groups[g].n) == -ECHILD)
                 return false;
@@ -599,7 +605,7 @@ int opening_slot(struct rk_set *set, uint32_t slot)
 /* What the hot calls would else have to find out each time. */
 static void finish_groups(struct rk_set *set)
 {
-    set->plain = true;
+    set->plain = !set->partial;
     for (uint32_t i = 0; i < set->n_events; i++) /* and none moved by a group that was split */
         set->plain = set->plain && !set->events[i].absent && set->members[i] == i;
     for (uint32_t g = 0; g < set->n_groups; g++) {
@@ -619,11 +625,27 @@ static int refuse_senseless(struct opening *o)
 {
     for (uint32_t i = 0; i < o->set->n_events; i++) {
         struct rk_error error = {.size = sizeof error};
-        if (policy_refuse(&o->set->options, &o->set->events[i].event, &error) < 0) {
+        const struct rk_event *event = &o->set->events[i].event;
+        if (policy_refuse(&o->set->options, event, &error) < 0 ||
+            where_refuse(o->set->host, event, o->plan, &error) < 0) {
             int rc = leave_out(o, i, &error);
             if (rc < 0)
                 return rc;
         }
+    }
+    return 0;
+}
+
+/* :P and :S are about samples. */
+static int note_needless(struct opening *o)
+{
+    for (uint32_t i = 0; !o->policy.sampling && i < o->set->n_events; i++) {
+        const struct rk_event *event = &o->set->events[i].event;
+        uint32_t needless = event->flags & (RK_EVENT_PRECISE_MAX | RK_EVENT_SAMPLE_READ);
+        if (needless && set_note_add(o->set, i, RK_CAUSE_ARGUMENT, false, "leave it out",
+                                     "%s: the modifier %s is about samples, and none are taken", event->name,
+                                     needless & RK_EVENT_SAMPLE_READ ? "S" : "P") < 0)
+            return fail_memory(o->e, RK_STAGE_OPEN);
     }
     return 0;
 }
@@ -667,6 +689,8 @@ int opening_run(struct rk_set *set, struct plan *plan, const struct rk_target *t
             rc = fail_memory(&error, RK_STAGE_OPEN);
     if (rc == 0)
         rc = refuse_senseless(&o);
+    if (rc == 0)
+        rc = note_needless(&o);
     if (rc == 0)
         rc = open_all(&o);
     if (rc == 0)

@@ -241,7 +241,6 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
         attr->flags |= ATTR_USE_CLOCKID;
         attr->clockid = o->clock;
     }
-    attr->flags |= (uint64_t)(event->precise & 3) << ATTR_PRECISE_SHIFT;
 }
 
 uint32_t policy_attr_size(const struct perf_attr *attr)
@@ -286,7 +285,7 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
         .config4 = asked->config4,
         .bp_type = asked->bp_type,
         .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
-        .flags = excluded(policy->options, asked),
+        .flags = excluded(policy->options, asked) | (uint64_t)(asked->precise & 3) << ATTR_PRECISE_SHIFT,
     };
     if (*asked->probe) /* the kernel reads it while it opens; the set keeps it */
         ret->config1 = (uint64_t)(uintptr_t)asked->probe;

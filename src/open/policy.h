@@ -29,7 +29,7 @@ struct policy {
 /* Where the event stands. */
 struct policy_place {
     bool leads;       /* opened first in its group, or alone */
-    bool carries;     /* the first of its slot: it carries the side-band records */
+    bool carries;     /* the first of its slots: it carries the side-band records */
     uint32_t members; /* of its group */
 };
 

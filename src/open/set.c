@@ -121,14 +121,18 @@ static int choose_rings(struct rk_set *set, uint32_t at_most, struct rk_error *e
     if (!set->rings)
         return fail_memory(e, RK_STAGE_OPEN);
     for (uint32_t slot = 0; slot < set->n_slots; slot++) {
-        uint32_t r = 0;
+        uint32_t r = 0, m = 0, present = 0;
+        for (uint32_t g = 0; g < set->n_groups; g++)
+            present += set->groups[g].n;
+        while (m < present && set_fd(set, slot, set->members[m]) < 0)
+            m++;
         while (r < set->n_rings && set->rings[r].cpu != set->slots[slot].cpu)
             r++;
-        if (r == set->n_rings && r < at_most)
+        if (m < present && r == set->n_rings && r < at_most)
             set->rings[set->n_rings++] = (struct set_ring){.cpu = set->slots[slot].cpu,
                                                            .slot = slot,
-                                                           .event = set->members[0],
-                                                           .fd = set_fd(set, slot, set->members[0])};
+                                                           .event = set->members[m],
+                                                           .fd = set_fd(set, slot, set->members[m])};
     }
     return 0;
 }
@@ -397,8 +401,11 @@ int set_fail_field(const struct rk_set *set, uint32_t stage, uint32_t slot, uint
                          (attr->flags & ATTR_PRECISE_MASK ? RK_ATTEMPT_PRECISE : 0) |
                          (attr->branch_sample_type ? RK_ATTEMPT_BRANCHES : 0) |
                          (attr->flags & ATTR_PINNED ? RK_ATTEMPT_PINNED : 0) |
+                         (attr->flags & ATTR_EXCLUDES ? RK_ATTEMPT_MODES : 0) |
                          (at->leader != event ? RK_ATTEMPT_GROUP : 0);
     }
+    if (event < set->n_events && stage == RK_STAGE_OPEN && (code == -EINVAL || code == -E2BIG))
+        attempt.lacks = (uint32_t)(1 + host_feature_lacking(set->host, &set->events[event].attr));
     explain(set->host, &attempt, &error);
     error_give(e, &error);
     return code;

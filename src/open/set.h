@@ -3,7 +3,8 @@
  *
  *     events   0 … n_events-1, in the order written; those that could not be opened are absent
  *     slots    (thread, CPU) pairs of the target
- *     fds      one row per slot, one column per event:   fds[slot * n_events + event], -1: absent
+ *     fds      one row per slot, one column per event:   fds[slot * n_events + event], -1: absent, or its PMU is
+ *              not on the slot's CPU (`partial`)
  *     groups   present events that are scheduled and read together; a lone event is a group of one.
  *              members[first … first+n-1] are their indexes, the leader first. Siblings are opened enabled
  *              and the leader disabled, so that one ioctl on the leader toggles the group.
@@ -91,6 +92,7 @@ struct rk_set {
     bool enabled;   /* by rk_set_enable(), or from the beginning */
     bool user_read; /* some group has pages that may be read in user space */
     bool faulty;    /* some of `faults` is set */
+    bool partial;   /* some group is not open on some slot: open/where.h */
     bool plain; /* no event is absent, no group is read singly or in user space, and no read has ever failed:
                      * a slot's descriptors are its events' in their order, and nothing need be looked up */
     uint32_t

@@ -313,6 +313,8 @@ static void mistakes_have_a_place_and_a_word(void **state)
         {"cycles:pppp", -EINVAL, RK_CAUSE_SYNTAX, 10, "more than three p", ""},
         {"cycles:u:k", -EINVAL, RK_CAUSE_SYNTAX, 8, "no such modifier: ':'", ""},
         {"{cycles:pp,cs}:pp", -EINVAL, RK_CAUSE_SYNTAX, 14, "cycles:pp has more than three p", ""},
+        {"cs,{cycles,cs:D}", -EINVAL, RK_CAUSE_SYNTAX, 3, "cs:D: D and e are of a whole group", ""},
+        {"{cycles:D,cs:e}", -EINVAL, RK_CAUSE_SYNTAX, 0, "cs:e: D and e are of a whole group", ""},
         {"{cycles", -EINVAL, RK_CAUSE_SYNTAX, 7, "expected ',' or '}' in a group, got the end", ""},
         {"{", -EINVAL, RK_CAUSE_SYNTAX, 1, "expected an event, got the end", ""},
         {"{}", -EINVAL, RK_CAUSE_SYNTAX, 1, "expected an event, got '}'", ""},
@@ -450,7 +452,7 @@ static void printing_is_canonical(void **state)
     static const char *const names[] = {
         "cycles", "CPU_CYCLES", "cs",   "faults",     "LL_READ_MISS",        "bpu-write-access",
         "r1",     "rdeadbeef",  "dTLB", "task-clock", "PERF_COUNT_SW_DUMMY", "L1-d"};
-    static const char *const letters[] = {"", ":u", ":k", ":ukh", ":p", ":GHI", ":P", ":SDWe", ":hp"};
+    static const char *const letters[] = {"", ":u", ":k", ":ukh", ":p", ":GHI", ":P", ":SW", ":hp"};
     unsigned random = 1;
 #define PICK(n) ((random = random * 1103515245 + 12345) >> 16) % (n)
     for (int round = 0; round < 2000; round++) {

@@ -112,6 +112,8 @@ static void every_age(void **state)
             for (uint32_t f = 0; f < HOST_FEATURES; f++) {
                 struct rk_feature_text text = {.size = sizeof text};
                 assert_int_equal(rk_feature_describe(f, &text), 0);
+                if (f == RK_FEATURE_PMU_TYPE) /* is no bit: below */
+                    continue;
                 int got = rk_host_feature(host, f);
                 assert_in_range(got, 0, 1);
                 if (got)

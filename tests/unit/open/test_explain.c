@@ -28,7 +28,7 @@ static const struct expected {
     uint32_t type, flags;
     int32_t pid, cpu;
     uint64_t config, frequency, needed;
-    uint32_t cause;
+    uint32_t lacks, cause;
     const char *what, *remedy; /* parts of them */
 } table[] = {
     /* the paranoid level, by what was asked */
@@ -86,9 +86,28 @@ static const struct expected {
      .cause = RK_CAUSE_UNSUPPORTED, .what = "precisely", .remedy = "p modifier"},
     {"bare-metal", OPEN, EOPNOTSUPP, 0, RK_ATTEMPT_BRANCHES, 0, -1, .cause = RK_CAUSE_UNSUPPORTED,
      .what = "branches"},
-    {"bare-metal", OPEN, EOPNOTSUPP, 24, RK_ATTEMPT_SAMPLING, 0, -1, .cause = RK_CAUSE_UNSUPPORTED,
+    {"bare-metal", OPEN, EOPNOTSUPP, 8, RK_ATTEMPT_SAMPLING, 0, -1, .cause = RK_CAUSE_UNSUPPORTED,
      .what = "not sample", .remedy = "cpu-clock"},
-    {"bare-metal", OPEN, EOPNOTSUPP, 24, 0, 0, -1, .cause = RK_CAUSE_UNSUPPORTED},
+    {"bare-metal", OPEN, EOPNOTSUPP, 8, 0, 0, -1, .cause = RK_CAUSE_UNSUPPORTED},
+    /* what an uncore PMU can't */
+    {"bare-metal", OPEN, EINVAL, 24, 0, 0, -1, .cause = RK_CAUSE_UNSUPPORTED,
+     .what = "uncore_imc counts for the machine, not for a process", .remedy = "-a"},
+    {"bare-metal", OPEN, EOPNOTSUPP, 24, RK_ATTEMPT_SAMPLING, 4711, -1, .cause = RK_CAUSE_UNSUPPORTED,
+     .what = "for the machine, not for a process", .remedy = "-a"},
+    {"bare-metal", OPEN, EINVAL, 24, RK_ATTEMPT_SAMPLING, -1, 0, .cause = RK_CAUSE_UNSUPPORTED,
+     .what = "count but not sample", .remedy = "reckon stat -a"},
+    {"bare-metal", OPEN, EINVAL, 24, RK_ATTEMPT_MODES | RK_ATTEMPT_SAMPLING, -1, 0,
+     .cause = RK_CAUSE_UNSUPPORTED, .what = "can't tell user space, kernel and guests apart",
+     .remedy = "leave its modifiers out"},
+    {"bare-metal", OPEN, EINVAL, 24, RK_ATTEMPT_GROUP, -1, 0, .cause = RK_CAUSE_UNSUPPORTED,
+     .what = "too few counters"},
+    /* what a kernel lacks, by the table of features */
+    {"bare-metal", OPEN, EINVAL, 1, 0, 0, -1, .lacks = 1 + RK_FEATURE_CGROUP, .cause = RK_CAUSE_KERNEL_OLD,
+     .what = "knows nothing of cgroup (records of cgroups): Linux 5.7 brought it"},
+    {"bare-metal", OPEN, E2BIG, 1, 0, 0, -1, .lacks = 1 + RK_FEATURE_CONFIG4, .cause = RK_CAUSE_KERNEL_OLD,
+     .what = "Linux 6.19 brought it"},
+    {"bare-metal", OPEN, EINVAL, 1, 0, 0, -1, .lacks = 4711, .cause = RK_CAUSE_KERNEL_OLD,
+     .what = "refuses this combination"},
     {"bare-metal", OPEN, EINVAL, 0, 0, -1, -1, .cause = RK_CAUSE_ARGUMENT,
      .what = "neither a thread nor a CPU"},
     {"bare-metal", OPEN, EINVAL, 0, RK_ATTEMPT_SAMPLING, 0, -1, .frequency = 200000, .cause = RK_CAUSE_RATE,
@@ -166,6 +185,7 @@ static void test_table(void **state)
                                .cpu = x->cpu,
                                .type = x->type,
                                .flags = x->flags,
+                               .lacks = x->lacks,
                                .config = x->config,
                                .frequency = x->frequency,
                                .needed = x->needed,
