@@ -1,0 +1,132 @@
+#include "dwarf/view.h"
+
+#include "sys/memory.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { SECTION_MAX = 1 << 30 }; /* of an unpacked one: a bomb ends there */
+
+static size_t region_bytes(uint64_t n)
+{
+    return ((size_t)n + VIEW_BLOCK - 1) & ~(size_t)(VIEW_BLOCK - 1);
+}
+
+int view_open(struct view *view, struct elf *elf, const char *name, pthread_mutex_t *lock)
+{
+    const struct elf_section *section;
+    void *bytes = NULL;
+    size_t n = 0;
+    int rc = elf_section_find(elf, name, &section);
+
+    if (rc < 0)
+        return rc == -ENOENT ? 0 : rc;
+    if (section->type == ELF_SECTION_NOBITS || section->bytes == 0)
+        return 0;
+    if (section->flags & ELF_SECTION_COMPRESSED || strncmp(elf_section_name(elf, section), ".z", 2) == 0) {
+        rc = elf_section_load(elf, section, SECTION_MAX, &bytes, &n);
+        if (rc == 0)
+            *view = (struct view){.bytes = bytes, .n = n};
+        return rc;
+    }
+    if (section->offset > elf->size || section->bytes > elf->size - section->offset)
+        return -EBADMSG;
+    uint64_t blocks = (section->bytes + VIEW_BLOCK - 1) / VIEW_BLOCK;
+    _Atomic uint64_t *filled = calloc(blocks / 64 + 1, sizeof *filled);
+    unsigned char *region = sys_memory_new(region_bytes(section->bytes));
+    if (!filled || !region) {
+        free(filled);
+        if (region)
+            sys_memory_free(region, region_bytes(section->bytes));
+        return -ENOMEM;
+    }
+    *view = (struct view){region, section->bytes, elf, section->offset, filled, lock};
+    return 0;
+}
+
+void view_close(struct view *view)
+{
+    if (view->elf)
+        sys_memory_free(view->bytes, region_bytes(view->n));
+    else
+        free(view->bytes);
+    free(view->filled);
+    *view = (struct view){0};
+}
+
+static bool is_filled(const struct view *view, uint64_t block)
+{
+    return atomic_load_explicit(&view->filled[block / 64], memory_order_acquire) >> block % 64 & 1;
+}
+
+/* Fills blocks first … last, each run of missing ones by one read. */
+static bool fill(struct view *view, uint64_t first, uint64_t last)
+{
+    bool ok = true;
+
+    pthread_mutex_lock(view->lock);
+    for (uint64_t block = first, end; ok && block <= last; block = end) {
+        end = block + 1;
+        if (is_filled(view, block))
+            continue;
+        while (end <= last && !is_filled(view, end))
+            end++;
+        uint64_t at = block * VIEW_BLOCK, n = (end - block) * VIEW_BLOCK;
+        n = n < view->n - at ? n : view->n - at;
+        ok = elf_read(view->elf, view->offset + at, view->bytes + at, (size_t)n) == 0;
+        for (uint64_t i = block; ok && i < end; i++)
+            atomic_fetch_or_explicit(&view->filled[i / 64], UINT64_C(1) << i % 64, memory_order_release);
+    }
+    pthread_mutex_unlock(view->lock);
+    return ok;
+}
+
+const unsigned char *view_get(struct view *view, uint64_t offset, uint64_t n)
+{
+    if (offset >= view->n || n > view->n - offset)
+        return NULL;
+    if (view->elf) {
+        uint64_t first = offset / VIEW_BLOCK, last = (offset + n - 1) / VIEW_BLOCK;
+        for (uint64_t block = first; block <= last; block++)
+            if (!is_filled(view, block)) {
+                if (!fill(view, block, last))
+                    return NULL;
+                break;
+            }
+    }
+    return view->bytes + offset;
+}
+
+const char *view_text(struct view *view, uint64_t offset)
+{
+    uint64_t at = offset;
+
+    while (at < view->n) {
+        uint64_t end = view->elf ? (at / VIEW_BLOCK + 1) * VIEW_BLOCK : view->n;
+        uint64_t n = (end < view->n ? end : view->n) - at;
+        const unsigned char *bytes = view_get(view, at, n);
+        if (!bytes)
+            return NULL;
+        if (memchr(bytes, 0, (size_t)n))
+            return (const char *)view->bytes + offset;
+        at += n;
+    }
+    return NULL;
+}
+
+const unsigned char *view_copy(const struct view *view, uint64_t offset, uint64_t n, struct scratch *scratch)
+{
+    if (offset >= view->n || n > view->n - offset)
+        return NULL;
+    if (!view->elf)
+        return view->bytes + offset;
+    if (n > scratch->room) {
+        unsigned char *bytes = malloc((size_t)n);
+        if (!bytes)
+            return NULL;
+        free(scratch->bytes);
+        scratch->bytes = bytes;
+        scratch->room = (size_t)n;
+    }
+    return elf_read(view->elf, view->offset + offset, scratch->bytes, (size_t)n) == 0 ? scratch->bytes : NULL;
+}

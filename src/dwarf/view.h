@@ -1,0 +1,46 @@
+/*
+ * A section's bytes, read as they are needed: a region as long as the section, whose blocks are filled by pread(2) when
+ * first asked for. What is never asked for costs address space alone, and a file that shrinks meanwhile costs an error.
+ * A compressed section is unpacked whole when it is opened. A zeroed view is an empty section.
+ *
+ * Threads may share a view: a block is filled under the lock, and marked afterwards.
+ */
+#ifndef DWARF_VIEW_H
+#define DWARF_VIEW_H
+
+#include "elf/section.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { VIEW_BLOCK = 4096 };
+
+struct view {
+    unsigned char *bytes;
+    uint64_t n;
+    const struct elf *elf;    /* where blocks come from; NULL: all are there */
+    uint64_t offset;          /* of the section in the file */
+    _Atomic uint64_t *filled; /* a bit per block */
+    pthread_mutex_t *lock;
+};
+
+/* Opens a section; one that is not there is empty. The elf and the lock must outlive it. 0, -ENOMEM; -EOPNOTSUPP:
+ * compressed, and there is no library for that; -EBADMSG. */
+int view_open(struct view *view, struct elf *elf, const char *section, pthread_mutex_t *lock);
+void view_close(struct view *view);
+
+/* n bytes at an offset, or NULL: the section, or the file, has not so many. n > 0. */
+const unsigned char *view_get(struct view *view, uint64_t offset, uint64_t n);
+
+/* The text at an offset, up to its NUL; NULL: there is none. */
+const char *view_text(struct view *view, uint64_t offset);
+
+/* Copies n bytes past all of this into memory that grows as needed: for what one reader needs once. Where the bytes
+ * are there already they are given in place. NULL as above, or out of memory. */
+struct scratch {
+    unsigned char *bytes;
+    size_t room;
+};
+const unsigned char *view_copy(const struct view *view, uint64_t offset, uint64_t n, struct scratch *scratch);
+
+#endif
