@@ -58,6 +58,9 @@ enum rk_miss {
     RK_MISS_NO_MODULE,     /* the address is in no known mapping */
     RK_MISS_UNSUPPORTED,   /* an ELF file of a kind that is not read: 32 bits, big-endian */
     RK_MISS_NO_KALLSYMS,   /* the kernel's list of names, /proc/kallsyms, is not there or can't be read */
+    RK_MISS_NO_LINES,      /* lines: there is no debug information for the module */
+    RK_MISS_NO_UNIT,       /* lines: its debug information does not cover the address */
+    RK_MISS_NO_LIBRARY,    /* lines: it is compressed, and the library for that is not installed */
     RK_MISS_NOT_YOURS,     /* code without a file, whose /tmp/perf-PID.map belongs to some other user */
 };
 RK_API const char *rk_miss_text(uint32_t miss);
@@ -77,6 +80,42 @@ RK_API int rk_symbolizer_demangles(void);
  * Threads may share a symbolizer. */
 RK_API int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,
                                  const uint64_t *offsets, size_t n, struct rk_symbol *ret);
+
+/*
+ * Lines, and functions that were inlined: from DWARF (versions 2 to 5, split, dwz, compressed) in the file itself or in
+ * its debug file, found by build-id or debuglink.
+ *
+ *     rk_symbolizer_sources(sy, &module, offsets, n, NULL, &sources, &e);
+ *     for (i = 0; i < n; i++)
+ *         for (f = sources->first[i]; f < sources->first[i + 1]; f++)
+ *             printf("%s %s:%u\n", sources->function[f], sources->file[f], sources->line[f]);
+ *     rk_sources_free(sources);
+ *
+ * Ask for many at once: what a call costs is reading each compilation unit that they touch, once; what is asked for
+ * twice is looked up once. For a return address, ask for the byte before it.
+ */
+struct rk_sources_options {
+    uint32_t size;
+    uint32_t threads; /* that share the work; 0, 1: the calling one alone. They end before the call returns */
+};
+
+/* Offset i has the frames first[i] … first[i + 1] - 1, one at least, the innermost first: all but the last are inlined
+ * into the next one, and the last is what the symbol table has there. */
+struct rk_sources {
+    size_t n;                      /* offsets */
+    size_t frame_n;                /* frames */
+    const uint32_t *first;         /* n + 1 of them */
+    const uint32_t *miss;          /* by offset: why there is no line, enum rk_miss */
+    const char *const *function;   /* by frame; NULL: unknown */
+    const char *const *file;       /* by frame; NULL: unknown */
+    const uint32_t *line, *column; /* by frame; 0: unknown */
+};
+
+/* One allocation, which rk_sources_free() frees; its texts live as long as it and the symbolizer. */
+RK_API int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_module *module,
+                                 const uint64_t *offsets, size_t n, const struct rk_sources_options *options,
+                                 struct rk_sources **ret, struct rk_error *e);
+RK_API struct rk_sources *rk_sources_free(struct rk_sources *sources);
 
 #ifdef __cplusplus
 }

@@ -26,6 +26,10 @@ int elf_open_debugdata(struct elf *elf, struct elf **ret);
  * or -errno. */
 int elf_open_debug(int root, const struct build_id *id, struct elf **ret);
 
+/* The file that .gnu_debuglink names, beside the file at `path`, in .debug there, or below /usr/lib/debug, if its bytes
+ * have the checksum that is told. 0, -ENOENT, or -errno. */
+int elf_open_debuglink(int root, const char *path, struct elf *elf, struct elf **ret);
+
 /* The vDSO of the running kernel, as it is mapped into this process. 0, -ENOENT: there is none. */
 int elf_open_vdso(struct elf **ret);
 

@@ -129,6 +129,50 @@ static int judge(struct elf *elf, const struct rk_module *wanted, struct build_i
     return 0;
 }
 
+/* The file again: whether it is the same is seen by its build-id. */
+static int open_lines(int root, const char *path, const struct module *module, struct dwarf **ret)
+{
+    _cleanup_elf_ struct elf *own = NULL, *debug = NULL;
+    struct build_id id = {0};
+    int rc = elf_open_at(root, path, &own, NULL);
+
+    if (rc < 0)
+        return rc;
+    rc = elf_build_id(own, &id);
+    if (is_own_trouble(rc))
+        return rc;
+    if (!build_id_same(&id, &module->id))
+        return -ENOENT;
+    rc = elf_open_debuglink(root, path, own,
+                            &debug); /* before the elf is given away; cheap where there is no link */
+    if (is_own_trouble(rc))
+        return rc;
+    rc = dwarf_open(root, path, TAKE_PTR(own), ret);
+    if (rc != -ENOENT)
+        return rc;
+    if (elf_open_debug(root, &module->id, &own) == 0)
+        rc = dwarf_open(root, path, TAKE_PTR(own), ret);
+    if (rc == -ENOENT && debug)
+        rc = dwarf_open(root, path, TAKE_PTR(debug), ret);
+    return rc;
+}
+
+int module_lines(int root, const char *path, struct module *module)
+{
+    if (module->lines_asked)
+        return 0;
+    int rc = module->miss ? -ENOENT : open_lines(root, path, module, &module->dwarf);
+    if (is_own_trouble(rc))
+        return rc;
+    module->lines_miss = rc == 0             ? RK_MISS_NONE
+                         : module->miss      ? module->miss
+                         : rc == -EOPNOTSUPP ? RK_MISS_NO_LIBRARY
+                         : rc == -EBADMSG    ? RK_MISS_BAD_FILE
+                                             : RK_MISS_NO_LINES;
+    module->lines_asked = true;
+    return 0;
+}
+
 int module_load(int root, const struct rk_module *wanted, struct module *ret)
 {
     _cleanup_elf_ struct elf *elf = NULL;
@@ -147,6 +191,7 @@ int module_load(int root, const struct rk_module *wanted, struct module *ret)
         rc = load_stubs(elf, &module);
     if (rc == 0 && module.miss == RK_MISS_NONE && module.table_n == 0)
         module.miss = RK_MISS_STRIPPED;
+    module.id = own;
     if (rc < 0) {
         module_free(&module);
         rc = miss_of(rc, &module.miss);
@@ -160,6 +205,7 @@ void module_free(struct module *module)
 {
     for (uint32_t i = 0; i < module->table_n; i++)
         functions_free(&module->tables[i]);
+    dwarf_close(module->dwarf);
     free(module->loads);
     *module = (struct module){0};
 }

@@ -7,6 +7,7 @@
 #ifndef SYMBOL_MODULE_H
 #define SYMBOL_MODULE_H
 
+#include "dwarf/dwarf.h"
 #include "elf/note.h"
 #include "symbol/functions.h"
 
@@ -19,11 +20,15 @@ struct load {
 };
 
 struct module {
+    struct build_id id; /* the file's own */
     uint32_t miss;      /* RK_MISS_NONE: there are names; else there are none, for this reason */
     uint32_t elsewhere; /* why an address has no name though there are names */
     uint32_t load_n;
     struct load *loads; /* executable ones first */
     uint32_t table_n;
+    bool lines_asked;
+    uint32_t lines_miss; /* once asked: why there is no dwarf */
+    struct dwarf *dwarf;
     struct functions tables[3]; /* asked in turn: the full or the mini one, what is exported, stubs */
 };
 
@@ -31,6 +36,24 @@ struct module {
  * why), or -errno where it was not the module's fault: -ENOMEM, -EMFILE, -ENFILE. */
 int module_load(int root, const struct rk_module *wanted, struct module *ret);
 void module_free(struct module *module);
+
+/* Opens its debug information, once: in the file at `path`, or in its debug file. 0, also where there is none (lines_miss
+ * says why), or -errno as above. */
+int module_lines(int root, const char *path, struct module *module);
+
+/* Where a byte of the file lies in memory; false: nowhere. */
+static inline bool module_address(const struct module *module, uint64_t offset, struct load *last,
+                                  uint64_t *ret)
+{
+    if (offset - last->offset >= last->bytes)
+        for (uint32_t i = 0; i < module->load_n; i++)
+            if (offset - module->loads[i].offset < module->loads[i].bytes) {
+                *last = module->loads[i];
+                break;
+            }
+    *ret = last->address + (offset - last->offset);
+    return offset - last->offset < last->bytes;
+}
 
 /* The build-id that a caller's module tells. */
 struct build_id build_id_of(const struct rk_module *module);

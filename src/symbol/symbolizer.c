@@ -4,48 +4,15 @@
  *
  * One lock keeps what is loaded and demangled for the first time; looking up what is there takes none.
  */
-#include "base/arena.h"
+#include "symbol/symbolizer.h"
+
 #include "base/error.h"
-#include "base/table.h"
-#include "base/vector.h"
 #include "symbol/demangle.h"
-#include "symbol/kallsyms.h"
-#include "symbol/module.h"
-#include "symbol/perfmap.h"
 #include "sys/file.h"
 
-#include <reckon/symbol.h>
-
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-
-struct cached {
-    uint32_t kind, deleted;
-    struct build_id id;
-    const char *path;
-    uint32_t next; /* of the same hash: index + 1, 0: none */
-    struct module module;
-};
-
-struct rk_symbolizer {
-    int root;
-    uint32_t flags;
-    pthread_mutex_t lock; /* held to load and to demangle */
-    struct arena texts;   /* paths, and names demangled */
-    VECTOR(struct cached *) modules;
-    struct table table; /* hash → index of the newest in modules */
-
-    bool kernel_asked, kernel_loaded;
-    struct build_id kernel_build_id; /* the running one's, once asked; 0 bytes: unknown */
-    uint32_t kernel_miss;            /* once loaded: why there are no kernel names */
-    struct kallsyms kallsyms;
-
-    VECTOR(struct perfmap) maps;
-    struct table map_of;     /* pid → index in maps */
-    struct intern map_names; /* of all */
-};
 
 int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
                        struct rk_error *e)
@@ -119,6 +86,9 @@ const char *rk_miss_text(uint32_t miss)
         [RK_MISS_NOT_YOURS] = "code without a file, and its /tmp/perf-PID.map belongs to another user",
         [RK_MISS_NO_MODULE] = "the address is in no known mapping",
         [RK_MISS_UNSUPPORTED] = "its file is a 32-bit or big-endian program, which is not read",
+        [RK_MISS_NO_LINES] = "no debug information is installed for it",
+        [RK_MISS_NO_UNIT] = "its debug information does not cover the address",
+        [RK_MISS_NO_LIBRARY] = "its debug information is compressed: install libdeflate and libzstd",
         [RK_MISS_NO_KALLSYMS] = "the kernel's list of names can't be read: /proc/kallsyms",
     };
 
@@ -134,8 +104,7 @@ static bool same_module(const struct cached *cached, const struct rk_module *wan
 }
 
 /* The module, loaded now if it is new. Nothing is kept where that failed. */
-static int find_module(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
-                       const struct module **ret)
+int symbolizer_module(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct cached **ret)
 {
     struct build_id id = build_id_of(wanted);
     size_t path_bytes = strlen(wanted->path);
@@ -143,9 +112,9 @@ static int find_module(struct rk_symbolizer *symbolizer, const struct rk_module 
     uint32_t first = table_get(&symbolizer->table, hash);
 
     for (uint32_t i = first == TABLE_NONE ? 0 : first + 1; i;) {
-        const struct cached *cached = symbolizer->modules.items[i - 1];
+        struct cached *cached = symbolizer->modules.items[i - 1];
         if (same_module(cached, wanted, &id)) {
-            *ret = &cached->module;
+            *ret = cached;
             return 0;
         }
         i = cached->next;
@@ -170,7 +139,7 @@ static int find_module(struct rk_symbolizer *symbolizer, const struct rk_module 
         return rc;
     }
     symbolizer->modules.items[symbolizer->modules.n++] = cached;
-    *ret = &cached->module;
+    *ret = cached;
     return 0;
 }
 
@@ -227,13 +196,14 @@ static void miss_all(uint32_t miss, size_t n, struct rk_symbol *ret)
 static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
                         const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
-    const struct module *module;
+    struct cached *cached;
 
     pthread_mutex_lock(&symbolizer->lock);
-    int rc = find_module(symbolizer, wanted, &module);
+    int rc = symbolizer_module(symbolizer, wanted, &cached);
     pthread_mutex_unlock(&symbolizer->lock);
     if (rc < 0)
         return rc;
+    const struct module *module = &cached->module;
     if (module->miss) {
         miss_all(module->miss, n, ret);
         return 0;
@@ -241,16 +211,11 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
     struct functions first = module->tables[0]; /* a copy: the answers can't alias it */
     struct load last = module->load_n ? module->loads[0] : (struct load){0};
     for (size_t i = 0; i < n; i++) {
-        if (offsets[i] - last.offset >= last.bytes)
-            for (uint32_t j = 0; j < module->load_n; j++)
-                if (offsets[i] - module->loads[j].offset < module->loads[j].bytes) {
-                    last = module->loads[j];
-                    break;
-                }
-        uint64_t inside = offsets[i] - last.offset, address = last.address + inside;
+        uint64_t address;
+        bool loaded = module_address(module, offsets[i], &last, &address);
         const struct functions *table = &first;
-        const struct index_entry *entry = inside < last.bytes ? index_find(&first.index, address) : NULL;
-        for (uint32_t j = 1; !entry && inside < last.bytes && j < module->table_n; j++) {
+        const struct index_entry *entry = loaded ? index_find(&first.index, address) : NULL;
+        for (uint32_t j = 1; !entry && loaded && j < module->table_n; j++) {
             table = &module->tables[j];
             entry = index_find(&table->index, address);
         }

@@ -1,0 +1,336 @@
+/*
+ * Lines and inlined functions, for many offsets of one module: addresses sorted, each once, go to the dwarf room; what
+ * its workers found comes back in the order that was asked for, as columns in one block:
+ *
+ *     rk_sources │ function │ file │ first │ miss │ line │ column │ texts
+ */
+#include "base/error.h"
+#include "dwarf/resolve.h"
+#include "symbol/demangle.h"
+#include "symbol/symbolizer.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
+
+struct asked {
+    uint64_t address;
+    uint32_t offset; /* index in the caller's */
+};
+
+/* What is known of each offset, by index. */
+struct known {
+    uint32_t found, answer; /* found: UINT32_MAX: nothing */
+};
+
+struct making {
+    struct rk_symbolizer *symbolizer;
+    const uint64_t *offsets;
+    size_t n;
+    struct rk_symbol *symbols; /* by offset */
+    struct known *known;
+    uint32_t miss; /* of all that have no line */
+    struct found *founds;
+    size_t found_n;
+    struct arena demangled;
+    struct intern texts;         /* of the result */
+    uint32_t **function, **file; /* by found: its text → number in `texts` + 1 */
+};
+
+/* By address, stable; digits that all have in common are not looked at. */
+static int sort_asked(struct asked *asked, size_t n)
+{
+    uint64_t differ = 0;
+    bool sorted = true;
+
+    for (size_t i = 1; i < n; i++) {
+        differ |= asked[i].address ^ asked[0].address;
+        sorted = sorted && asked[i - 1].address <= asked[i].address;
+    }
+    if (sorted)
+        return 0;
+    _cleanup_free_ struct asked *other = reallocarray(NULL, n, sizeof *other);
+    if (!other)
+        return -ENOMEM;
+    struct asked *from = asked, *to = other;
+    for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
+        size_t at[RADIX] = {0}, sum = 0;
+        if ((differ >> shift) % RADIX == 0)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            at[(from[i].address >> shift) % RADIX]++;
+        for (size_t d = 0; d < RADIX; d++) {
+            size_t count = at[d];
+            at[d] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[at[(from[i].address >> shift) % RADIX]++] = from[i];
+        struct asked *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != asked)
+        memcpy(asked, from, n * sizeof *asked);
+    return 0;
+}
+
+/* Asks the module's dwarf, each address once, and notes per offset where its answer is. */
+static int ask(struct making *m, struct module *module, unsigned threads)
+{
+    struct load last = {0};
+    size_t n = 0, unique = 0;
+    _cleanup_free_ struct asked *asked = reallocarray(NULL, m->n, sizeof *asked);
+    _cleanup_free_ uint64_t *addresses = reallocarray(NULL, m->n, sizeof *addresses);
+    _cleanup_free_ uint32_t *unique_of = reallocarray(NULL, m->n, sizeof *unique_of);
+    _cleanup_free_ struct known *answers = reallocarray(NULL, m->n, sizeof *answers);
+
+    if (!asked || !addresses || !unique_of || !answers)
+        return -ENOMEM;
+    for (size_t i = 0; i < m->n; i++)
+        if (module_address(module, m->offsets[i], &last, &asked[n].address))
+            asked[n++].offset = (uint32_t)i;
+    int rc = sort_asked(asked, n);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || asked[i].address != asked[i - 1].address)
+            addresses[unique++] = asked[i].address;
+        unique_of[i] = (uint32_t)unique - 1;
+    }
+    rc = dwarf_resolve(module->dwarf, addresses, unique, threads, &m->founds, &m->found_n);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < unique; i++)
+        answers[i].found = UINT32_MAX;
+    for (uint32_t f = 0; f < m->found_n; f++)
+        for (uint32_t i = 0; i < m->founds[f].answers.n; i++)
+            answers[m->founds[f].answers.items[i].question] = (struct known){f, i};
+    for (size_t i = 0; i < n; i++)
+        m->known[asked[i].offset] = answers[unique_of[i]];
+    return 0;
+}
+
+static const struct found_answer *answer_of(const struct making *m, size_t offset)
+{
+    const struct known *known = &m->known[offset];
+
+    return known->found == UINT32_MAX ? NULL : &m->founds[known->found].answers.items[known->answer];
+}
+
+/* A worker's text, among the result's: its number + 1, 0 for none; -ENOMEM. Functions are demangled on the way. */
+static int64_t own_text(struct making *m, uint32_t **maps, uint32_t found, uint32_t text, bool function)
+{
+    if (text == TEXT_NONE)
+        return 0;
+    if (maps[found][text])
+        return maps[found][text];
+    const char *spelled = intern_text(&m->founds[found].texts, text);
+    if (function && looks_mangled(spelled) && !(m->symbolizer->flags & RK_SYMBOLIZER_MANGLED))
+        spelled = demangle(spelled, &m->demangled);
+    int64_t number = spelled ? intern_add(&m->texts, spelled, strlen(spelled)) : -ENOMEM;
+    if (number < 0)
+        return number;
+    maps[found][text] = (uint32_t)number + 1;
+    return number + 1;
+}
+
+static int make_maps(struct making *m)
+{
+    m->function = calloc(m->found_n + 1, sizeof *m->function);
+    m->file = calloc(m->found_n + 1, sizeof *m->file);
+    if (!m->function || !m->file)
+        return -ENOMEM;
+    for (size_t i = 0; i < m->found_n; i++) {
+        size_t n = m->founds[i].texts.texts.n;
+        m->function[i] = calloc(n + 1, sizeof **m->function);
+        m->file[i] = calloc(n + 1, sizeof **m->file);
+        if (!m->function[i] || !m->file[i])
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* The texts that the answers need, each once; and how many frames there are. */
+static int gather(struct making *m, size_t *ret_frames)
+{
+    size_t frames = 0;
+
+    for (size_t i = 0; i < m->n; i++) {
+        const struct found_answer *answer = answer_of(m, i);
+        frames += answer ? answer->n : 1;
+        for (uint32_t k = 0; answer && k < answer->n; k++) {
+            const struct frame *frame = &m->founds[m->known[i].found].frames.items[answer->first + k];
+            if (own_text(m, m->function, m->known[i].found, frame->function, true) < 0 ||
+                own_text(m, m->file, m->known[i].found, frame->file, false) < 0)
+                return -ENOMEM;
+        }
+    }
+    *ret_frames = frames;
+    return frames > UINT32_MAX ? -EOVERFLOW : 0;
+}
+
+/* The result's columns, to be written. */
+struct columns {
+    struct rk_sources *sources;
+    const char **function, **file;
+    uint32_t *first, *miss, *line, *column;
+    char *texts;
+};
+
+static int allocate(const struct making *m, size_t frames, struct columns *c)
+{
+    size_t text_bytes = 0;
+
+    for (size_t i = 0; i < m->texts.texts.n; i++)
+        text_bytes += m->texts.texts.items[i].bytes + 1u;
+    size_t bytes =
+        sizeof *c->sources + 2 * frames * sizeof(char *) + (m->n + 1 + m->n + 2 * frames) * sizeof(uint32_t);
+    c->sources = malloc(bytes + text_bytes + 1);
+    if (!c->sources)
+        return -ENOMEM;
+    c->function = (const char **)(c->sources + 1);
+    c->file = c->function + frames;
+    c->first = (uint32_t *)(c->file + frames);
+    c->miss = c->first + m->n + 1;
+    c->line = c->miss + m->n;
+    c->column = c->line + frames;
+    c->texts = (char *)(c->column + frames);
+    *c->sources = (struct rk_sources){.n = m->n,
+                                      .frame_n = frames,
+                                      .first = c->first,
+                                      .miss = c->miss,
+                                      .function = c->function,
+                                      .file = c->file,
+                                      .line = c->line,
+                                      .column = c->column};
+    return 0;
+}
+
+static void fill_frame(const struct making *m, size_t offset, const struct frame *frame,
+                       const char *const *texts, struct columns *c, size_t at)
+{
+    uint32_t found = m->known[offset].found;
+    uint32_t function = frame->function == TEXT_NONE ? 0 : m->function[found][frame->function],
+             file = frame->file == TEXT_NONE ? 0 : m->file[found][frame->file];
+
+    c->function[at] = function ? texts[function - 1] : NULL;
+    c->file[at] = file ? texts[file - 1] : NULL;
+    c->line[at] = frame->line;
+    c->column[at] = frame->column;
+}
+
+static int fill(const struct making *m, struct columns *c)
+{
+    size_t at = 0, n = m->texts.texts.n;
+    _cleanup_free_ const char **texts = calloc(n + 1, sizeof *texts);
+
+    if (!texts)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        texts[i] = c->texts;
+        memcpy(c->texts, m->texts.texts.items[i].text, m->texts.texts.items[i].bytes + 1u);
+        c->texts += m->texts.texts.items[i].bytes + 1u;
+    }
+    for (size_t i = 0; i < m->n; i++) {
+        const struct found_answer *answer = answer_of(m, i);
+        c->first[i] = (uint32_t)at;
+        c->miss[i] = answer ? RK_MISS_NONE : m->miss;
+        for (uint32_t k = 0; answer && k < answer->n; k++)
+            fill_frame(m, i, &m->founds[m->known[i].found].frames.items[answer->first + k], texts, c, at++);
+        if (!answer) {
+            c->function[at] = c->file[at] = NULL;
+            c->line[at] = c->column[at] = 0;
+            at++;
+        }
+        if (m->symbols[i].name) /* .cold, .isra and the like are the symbol table's to tell */
+            c->function[at - 1] = m->symbols[i].name;
+    }
+    c->first[m->n] = (uint32_t)at;
+    return 0;
+}
+
+static int make(struct making *m, const struct rk_module *wanted, unsigned threads, struct rk_sources **ret)
+{
+    struct columns columns = {0};
+    size_t frames;
+    bool file = wanted->kind == RK_MODULE_FILE;
+    struct cached *cached = NULL;
+    int rc = rk_symbolizer_resolve(m->symbolizer, wanted, m->offsets, m->n, m->symbols);
+
+    for (size_t i = 0; i < m->n; i++)
+        m->known[i].found = UINT32_MAX;
+    m->miss = RK_MISS_NO_LINES;
+    if (rc == 0 && file) {
+        pthread_mutex_lock(&m->symbolizer->lock);
+        rc = symbolizer_module(m->symbolizer, wanted, &cached);
+        if (rc == 0)
+            rc = module_lines(m->symbolizer->root, wanted->path, &cached->module);
+        /* Units are listed when they are first asked for: one batch at a time. */
+        if (rc == 0 && cached->module.dwarf)
+            rc = ask(m, &cached->module, threads);
+        pthread_mutex_unlock(&m->symbolizer->lock);
+        if (rc == 0)
+            m->miss = cached->module.dwarf ? RK_MISS_NO_UNIT : cached->module.lines_miss;
+    }
+    if (rc == 0)
+        rc = make_maps(m);
+    if (rc == 0)
+        rc = gather(m, &frames);
+    if (rc == 0)
+        rc = allocate(m, frames, &columns);
+    if (rc == 0)
+        rc = fill(m, &columns);
+    if (rc < 0)
+        free(columns.sources);
+    else
+        *ret = columns.sources;
+    return rc;
+}
+
+int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_module *module,
+                          const uint64_t *offsets, size_t n, const struct rk_sources_options *options,
+                          struct rk_sources **ret, struct rk_error *e)
+{
+    struct rk_sources_options o;
+    struct rk_module wanted;
+
+    if (!symbolizer || !module || !ret || (n && !offsets))
+        return fail_null(e, RK_STAGE_SYMBOL, "rk_symbolizer_sources", "an argument");
+    int rc = options_check(&o, sizeof o, options, "rk_sources_options", RK_STAGE_SYMBOL, e);
+    if (rc < 0)
+        return rc;
+    if (options_take(&wanted, sizeof wanted, module) < 0 || !wanted.path || n > UINT32_MAX - 1)
+        return fail(
+            e, -EINVAL, RK_STAGE_SYMBOL, RK_CAUSE_ARGUMENT, NULL,
+            "rk_symbolizer_sources: the module has no size or path, or there are more than 2^32 offsets");
+    struct making m = {.symbolizer = symbolizer, .offsets = offsets, .n = n};
+    m.symbols = calloc(n + 1, sizeof *m.symbols);
+    m.known = calloc(n + 1, sizeof *m.known);
+    rc = m.symbols && m.known ? make(&m, &wanted, o.threads, ret) : -ENOMEM;
+    for (size_t i = 0; i < m.found_n; i++) {
+        if (m.function)
+            free(m.function[i]);
+        if (m.file)
+            free(m.file[i]);
+    }
+    free(m.function);
+    free(m.file);
+    found_free(m.founds, m.found_n);
+    intern_free(&m.texts);
+    arena_free(&m.demangled);
+    free(m.symbols);
+    free(m.known);
+    if (rc == -ENOMEM)
+        return fail_memory(e, RK_STAGE_SYMBOL);
+    if (rc < 0)
+        return fail(e, rc, RK_STAGE_SYMBOL, RK_CAUSE_UNKNOWN, NULL, "%s: %s", wanted.path, strerror(-rc));
+    return 0;
+}
+
+struct rk_sources *rk_sources_free(struct rk_sources *sources)
+{
+    free(sources);
+    return NULL;
+}

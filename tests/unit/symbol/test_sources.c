@@ -1,0 +1,187 @@
+/* Lines and inlined functions of a program that is compiled here, whose lines are known. */
+#include "../fixture.h"
+
+#include <reckon/reckon.h>
+
+#include <stdbool.h>
+
+static const char source[] = "#include <stdlib.h>\n"                                           /* 1 */
+                             "static volatile int sink;\n"                                     /* 2 */
+                             "static inline __attribute__((always_inline)) int inner(int x)\n" /* 3 */
+                             "{\n"                                                             /* 4 */
+                             "    sink = x;\n"                                                 /* 5 */
+                             "    return sink;\n"                                              /* 6 */
+                             "}\n"                                                             /* 7 */
+                             "static inline __attribute__((always_inline)) int outer(int x)\n" /* 8 */
+                             "{\n"                                                             /* 9 */
+                             "    return inner(x + 1);\n"                                      /* 10 */
+                             "}\n"                                                             /* 11 */
+                             "__attribute__((noinline)) int work(int x)\n"                     /* 12 */
+                             "{\n"                                                             /* 13 */
+                             "    return outer(x * 3);\n"                                      /* 14 */
+                             "}\n"                                                             /* 15 */
+                             "int main(int n, char **v) { (void)v; return work(n); }\n";
+
+static bool compile(const char *flags, char path[512])
+{
+    char command[2048];
+    fake_file("src/prog.c", source);
+    snprintf(path, 512, "%s/src/prog", fake_path);
+    snprintf(command, sizeof command, "cd %s/src && %s -o prog prog.c 2>/dev/null", fake_path, flags);
+    return system(command) == 0;
+}
+
+/* File offset of a function, and its size. */
+static bool locate(const char *path, const char *name, uint64_t *ret_offset, uint64_t *ret_bytes)
+{
+    char command[1024], line[512];
+    uint64_t address = 0, bytes = 0, start, offset, length;
+    snprintf(command, sizeof command, "nm -S --defined-only %s | grep ' %s$'; readelf -lW %s | grep LOAD",
+             path, name, path);
+    FILE *pipe = popen(command, "re");
+    bool found = false;
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        if (sscanf(line, "%lx %lx", &address, &bytes) == 2)
+            continue;
+        if (sscanf(line, " LOAD %lx %lx %*s %lx", &offset, &start, &length) == 3 && address >= start &&
+            address - start < length) {
+            *ret_offset = address - start + offset;
+            *ret_bytes = bytes;
+            found = true;
+        }
+    }
+    if (pipe)
+        pclose(pipe);
+    return found;
+}
+
+/* Every byte of `work`: where sink is written the chain is inner:5, outer:10, work:14. */
+static void check(const char *path)
+{
+    struct rk_symbolizer *s = NULL;
+    struct rk_sources *sources = NULL;
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
+    struct rk_sources_options options = {.size = sizeof options, .threads = 2};
+    uint64_t offset = 0, bytes = 0, offsets[256];
+    assert_true(locate(path, "work", &offset, &bytes));
+    assert_true(bytes > 0 && bytes < 256);
+    for (uint64_t i = 0; i < bytes; i++)
+        offsets[i] = offset + bytes - 1 - i; /* in any order */
+    assert_int_equal(rk_symbolizer_open(NULL, &s, NULL), 0);
+    assert_int_equal(rk_symbolizer_sources(s, &module, offsets, bytes, &options, &sources, NULL), 0);
+    assert_int_equal(sources->n, bytes);
+    unsigned whole = 0;
+    for (size_t i = 0; i < bytes; i++) {
+        uint32_t first = sources->first[i], n = sources->first[i + 1] - first;
+        assert_true(n >= 1 && n <= 3);
+        assert_int_equal(sources->miss[i], RK_MISS_NONE);
+        assert_string_equal(sources->function[first + n - 1], "work");
+        for (uint32_t f = first; f < first + n; f++) {
+            assert_non_null(sources->file[f]);
+            assert_non_null(strstr(sources->file[f], "/src/prog.c"));
+            assert_int_equal(sources->file[f][0], '/');
+            assert_true(sources->line[f] >= 3 && sources->line[f] <= 15);
+        }
+        if (n == 3) {
+            assert_string_equal(sources->function[first], "inner");
+            assert_string_equal(sources->function[first + 1], "outer");
+            assert_true(sources->line[first] == 5 || sources->line[first] == 6 || sources->line[first] == 4);
+            assert_int_equal(sources->line[first + 1], 10);
+            assert_int_equal(sources->line[first + 2], 14);
+            whole++;
+        }
+    }
+    assert_true(whole > 0);
+    rk_sources_free(sources);
+    rk_symbolizer_close(s);
+}
+
+static void each_kind(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "cc -g -O2 -gdwarf-2",
+        "cc -g -O2 -gdwarf-3",
+        "cc -g -O2 -gdwarf-4",
+        "cc -g -O2 -gdwarf-5",
+        "cc -g -O1 -gdwarf-5 -gdwarf64",
+        "cc -g -O2 -gdwarf-5 -gsplit-dwarf",
+        "cc -g -O2 -gdwarf-4 -gsplit-dwarf",
+        "cc -g -O2 -gz=zlib",
+        "cc -g -O2 -no-pie",
+        "cc -g -O2 -ffunction-sections -Wl,--gc-sections",
+        "clang -g -O2 -gdwarf-4",
+        "clang -g -O2 -gdwarf-5",
+        "clang -g -O2 -gdwarf-5 -gsplit-dwarf",
+        "clang -g -O2 -fuse-ld=lld",
+        "cc -g -O2 -fuse-ld=gold",
+        "cc -g -O2 -fuse-ld=mold",
+    };
+    char path[512];
+    unsigned made = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        fake_root();
+        if (compile(kinds[i], path)) {
+            print_message("%s\n", kinds[i]);
+            check(path);
+            made++;
+        }
+        fake_end();
+    }
+    assert_true(made >= 4);
+}
+
+/* In a file of its own: by build-id below a root, or by debuglink beside it. */
+static void debug_files(void **state)
+{
+    (void)state;
+    char path[512], command[4096];
+    fake_root();
+    if (!compile("cc -g -O2", path)) {
+        fake_end();
+        skip();
+    }
+    snprintf(command, sizeof command,
+             "cd %s/src && objcopy --only-keep-debug prog prog.debug && objcopy --strip-debug prog && "
+             "objcopy --add-gnu-debuglink=prog.debug prog",
+             fake_path);
+    assert_int_equal(system(command), 0);
+    check(path);
+    snprintf(command, sizeof command, "cd %s/src && mkdir .debug && mv prog.debug .debug/", fake_path);
+    assert_int_equal(system(command), 0);
+    check(path);
+
+    /* A debug file with another checksum is not believed. */
+    snprintf(command, sizeof command, "cd %s/src && printf x >> .debug/prog.debug", fake_path);
+    assert_int_equal(system(command), 0);
+    struct rk_symbolizer *s = NULL;
+    struct rk_sources *sources = NULL;
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
+    uint64_t offset = 0, bytes;
+    assert_true(locate(path, "work", &offset, &bytes));
+    assert_int_equal(rk_symbolizer_open(NULL, &s, NULL), 0);
+    assert_int_equal(rk_symbolizer_sources(s, &module, &offset, 1, NULL, &sources, NULL), 0);
+    assert_int_equal(sources->miss[0], RK_MISS_NO_LINES);
+    assert_int_equal(sources->frame_n, 1);
+    assert_string_equal(sources->function[0], "work");
+    assert_null(sources->file[0]);
+    rk_sources_free(sources);
+
+    /* Nothing asked, nothing there, nothing loaded at that place. */
+    assert_int_equal(rk_symbolizer_sources(s, &module, NULL, 0, NULL, &sources, NULL), 0);
+    assert_int_equal(sources->n + sources->frame_n, 0);
+    rk_sources_free(sources);
+    module.path = "/nowhere/at/all";
+    assert_int_equal(rk_symbolizer_sources(s, &module, &offset, 1, NULL, &sources, NULL), 0);
+    assert_int_equal(sources->miss[0], RK_MISS_NO_FILE);
+    assert_null(sources->function[0]);
+    rk_sources_free(sources);
+    rk_symbolizer_close(s);
+    fake_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind), cmocka_unit_test(debug_files)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
