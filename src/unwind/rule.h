@@ -62,15 +62,19 @@ static inline struct rule_slot *rule_set(const struct rule_cache *cache, uint64_
     return cache->slots + RULE_WAYS * (key * UINT64_C(0x9e3779b97f4a7c15) >> cache->shift);
 }
 
+/* The one slot that the key can be in, if it is there at all. No branch: which it is can't be foreseen. */
+static inline uint32_t rule_way(const struct rule_slot *set, uint64_t key)
+{
+    return (set[1].key == key) + 2u * (set[2].key == key) + 3u * (set[3].key == key);
+}
+
 /* NULL: not there. */
 static inline const struct rule *rule_find(const struct rule_cache *cache, uint64_t key)
 {
     const struct rule_slot *set = rule_set(cache, key);
 
-    for (uint32_t i = 0; i < RULE_WAYS; i++)
-        if (set[i].key == key)
-            return &set[i].rule;
-    return NULL;
+    set += rule_way(set, key);
+    return set->key == key ? &set->rule : NULL;
 }
 
 static inline void rule_keep(const struct rule_cache *cache, uint64_t key, struct rule rule)

@@ -1,6 +1,6 @@
 /*
- * One stack. The way of nearly every frame: the mapping is that of the frame before, the cache knows the address,
- * its rule is simple, and two words are read from the stack.
+ * One stack. The way of nearly every frame, hurry(): the mapping is that of the frame before, the cache knows the address,
+ * its rule is simple, and two words are read from the stack. All others: leave(), one frame at a time.
  *
  * Simple rules keep three registers only: pc, sp, fp. Where a frame asks for another one, behind a simple step, all is
  * begun anew with every row made and every register kept (`full`): rare, slow, and right.
@@ -24,6 +24,7 @@ struct walk {
     /* the mapping of the last address */
     uint64_t start, bytes; /* bytes 0: none */
     uint64_t offset;       /* in its module, at start */
+    uint64_t key;          /* of the cache, at start; 0: too large for it */
     uint32_t module;
     struct tables *tables; /* NULL: not asked for yet */
 };
@@ -42,6 +43,10 @@ static int enter(struct walk *w, uint64_t address)
     w->bytes = m->end - m->start;
     w->offset = m->offset;
     w->module = m->module;
+    w->key = w->module < RULE_MODULES - 1 && (w->offset + w->bytes) >> RULE_OFFSET_BITS == 0 &&
+                     w->offset + w->bytes >= w->offset
+                 ? ((uint64_t)w->module << RULE_OFFSET_BITS | w->offset) + 1
+                 : 0;
     return 0;
 }
 
@@ -53,18 +58,17 @@ static int need_tables(struct walk *w)
 /* By its rule, made now or remembered. 0 or -errno. */
 static int find_rule(struct walk *w, uint64_t offset, struct rule *ret)
 {
-    uint64_t key = ((uint64_t)w->module << RULE_OFFSET_BITS | offset) + 1;
-    bool cached = w->module < RULE_MODULES - 1 && offset >> RULE_OFFSET_BITS == 0;
-    const struct rule *known = cached ? rule_find(&w->unwinder->cache, key) : NULL;
+    uint64_t key = w->key + (offset - w->offset);
+    const struct rule *known = w->key ? rule_find(&w->unwinder->cache, key) : NULL;
 
-    if (__builtin_expect(known != NULL, 1)) {
+    if (known) {
         *ret = *known;
         return 0;
     }
     int rc = need_tables(w);
     if (rc == 0)
         rc = unwinder_rule(w->unwinder, w->tables, offset, ret);
-    if (rc == 0 && cached)
+    if (rc == 0 && w->key)
         rule_keep(&w->unwinder->cache, key, *ret);
     return rc;
 }
@@ -200,6 +204,57 @@ static int leave(struct walk *w, uint64_t lookup, const struct machine *machine)
     }
 }
 
+/* The way of nearly every frame, with all that changes in the machine's registers: leaves frames as long as each lies in
+ * the same mapping and has a rule in the cache that says no more than "sp or fp plus so much". Where it stops, that
+ * frame is left to leave(). What is decided per frame at random (which slot, which register, whether fp was saved)
+ * is computed, not branched on: a wrong guess would cost more than the rest. */
+static size_t hurry(struct walk *w, const struct machine *machine, uint64_t *pcs, size_t n, size_t max)
+{
+    struct frame *f = &w->frame;
+    const unsigned char *bytes = w->stack.bytes;
+    const uint64_t base = w->stack.base, start = w->start, mapped = w->bytes;
+    const uint64_t key_base = w->key - start, mask = machine->address_mask;
+    const struct rule_cache cache = w->unwinder->cache;
+    uint64_t pc = f->pc, sp = f->reg[machine->sp], fp = f->reg[machine->fp];
+    uint64_t lookup = pc - !f->exact;
+    size_t first = n;
+
+    if (!w->key || w->full || w->stack.n < 8 || !(f->known >> machine->fp & 1))
+        return n;
+    const uint64_t limit = w->stack.n - 8;
+    while (n < max && lookup - start < mapped) {
+        const struct rule_slot *set = rule_set(&cache, key_base + lookup);
+        const struct rule_slot *slot = set + rule_way(set, key_base + lookup);
+        struct rule rule = slot->rule;
+        if (slot->key != key_base + lookup || rule.kind > RULE_FP || rule.flags & ~RULE_FP_SAVED)
+            break;
+        uint64_t cfa = (rule.kind == RULE_FP ? fp : sp) + (uint64_t)((int64_t)rule.cfa * 8);
+        uint64_t ra_at = cfa + (uint64_t)((int64_t)rule.ra * 8) - base;
+        uint64_t fp_at = cfa + (uint64_t)((int64_t)rule.fp * 8) - base;
+        uint64_t ra, saved;
+        fp_at = rule.flags ? fp_at : ra_at; /* FP_SAVED is the only one left */
+        if (cfa <= sp || ra_at > limit || fp_at > limit || fp_at + base < sp)
+            break;
+        memcpy(&ra, bytes + ra_at, sizeof ra);
+        memcpy(&saved, bytes + fp_at, sizeof saved);
+        pcs[n++] = lookup;
+        fp = rule.flags ? saved : fp;
+        sp = cfa;
+        pc = ra & mask;
+        lookup = pc - 1;
+        if (pc == 0)
+            break;
+    }
+    if (n > first) {
+        f->pc = pc;
+        f->reg[machine->sp] = sp;
+        f->reg[machine->fp] = fp;
+        f->known = UINT32_C(1) << machine->sp | UINT32_C(1) << machine->fp;
+        f->exact = false;
+    }
+    return n;
+}
+
 /* All frames from w->frame on: their number or -errno; *ret_trouble says why it is not whole. */
 static int walk(struct walk *w, const struct machine *machine, uint64_t *pcs, size_t max, int *ret_trouble)
 {
@@ -209,15 +264,23 @@ static int walk(struct walk *w, const struct machine *machine, uint64_t *pcs, si
     w->end = RK_UNWIND_BROKEN;
     while (n < max) {
         uint64_t lookup = w->frame.pc - !w->frame.exact;
-        pcs[n++] = lookup;
-        if (__builtin_expect(lookup - w->start >= w->bytes, 0)) {
+        if (lookup - w->start >= w->bytes) {
             rc = enter(w, lookup);
+            if (rc) {
+                pcs[n++] = lookup;
+                break;
+            }
+        }
+        n = hurry(w, machine, pcs, n, max);
+        if (w->frame.pc && n < max) {
+            lookup = w->frame.pc - !w->frame.exact;
+            if (lookup - w->start >= w->bytes)
+                continue; /* another mapping */
+            pcs[n++] = lookup;
+            rc = leave(w, lookup, machine);
             if (rc)
                 break;
         }
-        rc = leave(w, lookup, machine);
-        if (__builtin_expect(rc, 0))
-            break;
         if (w->frame.pc == 0) {
             w->end = RK_UNWIND_WHOLE;
             rc = -EAGAIN;
