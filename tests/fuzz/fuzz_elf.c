@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "elf/note.h"
+#include "elf/section.h"
 #include "elf/symtab.h"
 
 #include <string.h>
@@ -13,7 +13,8 @@
 
 /* What is learnt of a file, to compare. */
 struct findings {
-    int opened, sections, address, build_id, tables[2];
+    int opened, sections, address, build_id, tables[2], named, debugdata;
+    uint64_t loaded; /* bytes of sections, decompressed */
     uint64_t where;
     struct build_id id;
     uint64_t symbols;
@@ -49,6 +50,23 @@ static void look(struct elf *elf, struct findings *f)
             f->symbols += use_table(&table);
         symtab_free(&table);
     }
+    const struct elf_section *section = NULL;
+    struct elf *inside = NULL;
+    f->named = elf_section_find(elf, ".debug_frame", &section);
+    for (uint32_t i = 0; f->sections == 0 && i < elf->section_n && i < 64; i++) {
+        void *bytes;
+        size_t n;
+        fuzz_touch_text(elf_section_name(elf, &elf->sections[i]));
+        if (elf_section_load(elf, &elf->sections[i], 1 << 20, &bytes, &n) == 0) {
+            HOLDS(((char *)bytes)[n] == 0);
+            fuzz_touch(bytes, n);
+            f->loaded += n;
+            free(bytes);
+        }
+    }
+    f->debugdata = elf_open_debugdata(elf, &inside);
+    HOLDS((f->debugdata == 0) == (inside != NULL));
+    elf_close(inside);
     HOLDS(elf_close(elf) == NULL);
 }
 

@@ -1,0 +1,409 @@
+/*
+ * Stacks made by hand for functions made by hand (tests/data/elf/frames.S): each way of unwinding, each way to end, files
+ * that change, and eight threads at once.
+ */
+#include "elf/symtab.h"
+#include "sys/file.h"
+#include "unwind/unwinder.h"
+
+#include "../fixture.h"
+
+#include <pthread.h>
+
+enum { PID = 7, BASE = 0x10000, SP = 0x7ff00000, WORDS = 64, FRAMES = 32 };
+
+static struct rk_image *image;
+static struct rk_unwinder *unwinder;
+static struct elf *elf;
+static uint32_t machine;
+
+/* A fake root with the fixture as /lib/frames, and process 7 that has it mapped. */
+static void begin(const char *name)
+{
+    char path[FIXTURE_PATH];
+    size_t n;
+    unsigned char *bytes = fixture(name, &n);
+    struct rk_unwinder_options options = {.size = sizeof options, .cache_slots = 64};
+
+    fake_root();
+    fake_file("proc/7/maps", "00010000-00020000 r-xp 00000000 08:02 17  /lib/frames\n"
+                             "00020000-00021000 r-xp 00000000 00:00 0 \n"
+                             "00022000-00023000 r-xp 00000000 08:02 18  /lib/gone\n");
+    fake_file("proc/7/task/7/comm", "seven\n");
+    fake_file("lib/frames", "");
+    snprintf(path, sizeof path, "%s/lib/frames", fake_path);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n, file), n);
+    fclose(file);
+    free(bytes);
+    options.root = fake_path;
+    machine = strstr(name, "arm64") ? RK_MACHINE_AARCH64 : RK_MACHINE_X86_64;
+    options.machine = machine;
+    assert_int_equal(rk_image_open(&image, NULL), 0);
+    assert_int_equal(rk_image_feed_process(image, fake_path, PID), 0);
+    assert_int_equal(rk_unwinder_open(&options, &unwinder, NULL), 0);
+    int root = sys_root_open(NULL);
+    assert_int_equal(
+        elf_open_at(root,
+                    fixture_path(machine == RK_MACHINE_AARCH64 ? "elf/frames.arm64" : "elf/frames", path),
+                    &elf, NULL),
+        0);
+    if (strstr(name, "unsorted") || strstr(name, "debug")) { /* another linker, other places */
+        elf_close(elf);
+        assert_int_equal(elf_open_at(root, fixture_path(name, path), &elf, NULL), 0);
+    }
+    sys_close(root);
+}
+
+static void end(void)
+{
+    elf = elf_close(elf);
+    unwinder = rk_unwinder_close(unwinder);
+    image = rk_image_close(image);
+    fake_end();
+}
+
+/* An address `by` bytes inside a function. */
+static uint64_t in(const char *name, uint64_t by)
+{
+    struct elf_symbol symbol;
+    uint64_t offset;
+
+    assert_int_equal(symtab_find(elf, name, strlen(name), &symbol, NULL, NULL), 0);
+    assert_int_equal(elf_offset(elf, symbol.value, &offset), 0);
+    return BASE + offset + by;
+}
+
+struct made {
+    uint64_t regs[33], words[WORDS];
+    struct rk_sample sample;
+};
+
+static struct made make(uint64_t pc)
+{
+    struct made m = {.sample = {.size = sizeof m.sample,
+                                .present = RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
+                                .pid = PID,
+                                .regs_user_abi = 2,
+                                .regs_user_mask = rk_unwind_registers(machine),
+                                .stack_bytes = sizeof m.words,
+                                .stack_used = sizeof m.words}};
+    m.regs[machine == RK_MACHINE_AARCH64 ? 32 : 8] = pc;
+    m.regs[machine == RK_MACHINE_AARCH64 ? 31 : 7] = SP;
+    return m;
+}
+
+/* Unwinds it and compares with what is expected, the list ended by 0. */
+static void check(struct made *m, uint32_t end_, uint32_t reason, const uint64_t *expected)
+{
+    uint64_t pcs[FRAMES];
+    struct rk_unwind_status status = {.size = sizeof status};
+
+    m->sample.regs_user = m->regs;
+    m->sample.stack = (const unsigned char *)m->words;
+    for (int again = 0; again < 2; again++) { /* by the tables, then by the cache */
+        int n = rk_unwind_sample(unwinder, image, &m->sample, pcs, FRAMES, &status), i = 0;
+        for (; expected[i]; i++)
+            assert_true(i < n && pcs[i] == expected[i]);
+        assert_int_equal(n, i);
+        assert_int_equal(status.end, end_);
+        assert_int_equal(status.reason, reason);
+    }
+}
+#define EXPECT(m, end, reason, ...) check((m), (end), (reason), (const uint64_t[]){__VA_ARGS__, 0})
+
+static void ways(const char *name)
+{
+    begin(name);
+    struct made m = make(in("plain", 4));
+    m.words[3] = in("framed", 5); /* plain: 32 bytes */
+    m.regs[6] = SP + 48;
+    m.words[6] = SP + 80; /* framed: rbp and return address where rbp points to */
+    m.words[7] = in("framed", 6);
+    m.words[10] = 0;
+    m.words[11] = in("outermost", 8);
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("framed", 4), in("framed", 5),
+           in("outermost", 7));
+
+    m.words[11] = 0; /* no caller is an end too */
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("framed", 4), in("framed", 5));
+    m.sample.stack_used = m.sample.stack_bytes = 64; /* it ends before the last return address */
+    EXPECT(&m, RK_UNWIND_CUT, RK_UNWIND_FINE, in("plain", 4), in("framed", 4), in("framed", 5));
+    m.sample.stack_bytes = 128; /* … and there is no more of it */
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_ELSEWHERE, in("plain", 4), in("framed", 4), in("framed", 5));
+
+    m = make(in("realigned", 4));
+    m.regs[6] = SP + 32;
+    m.words[3] = SP + 96;  /* CFA */
+    m.words[4] = SP + 128; /* rbp */
+    m.words[11] = in("framed", 5);
+    m.words[16] = 0;
+    m.words[17] = in("outermost", 4);
+    if (strstr(name, "debug") == NULL) /* its return address is at CFA - 8 all the same */
+        EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("realigned", 4), in("framed", 4), in("outermost", 3));
+
+    m = make(in("saver", 4)); /* rbx is needed two frames up */
+    m.words[1] = SP + 48;
+    m.words[2] = in("plain", 4);
+    m.words[6] = in("by_rbx", 8);
+    m.words[7] = in("outermost", 4); /* rbx + 16 - 8 */
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("saver", 4), in("plain", 3), in("by_rbx", 7),
+           in("outermost", 3));
+    m.sample.regs_user_mask &= ~UINT64_C(2);
+    memmove(m.regs + 1, m.regs + 2, 31 * 8);
+    m.words[2] = in("by_rbx", 8); /* kept by saver, whether the sample has it or not */
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("saver", 4), in("by_rbx", 7), in("outermost", 3));
+    m.regs[7] = in("by_rbx", 4);
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_VALUE, in("by_rbx", 4));
+
+    m = make(in("huge", 4));
+    EXPECT(&m, RK_UNWIND_CUT, RK_UNWIND_FINE, in("huge", 4));
+    m = make(in("bad", 4));
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_BAD_CFI, in("bad", 4));
+    m = make(in("backward", 4));
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_BACKWARD, in("backward", 4));
+    end();
+}
+
+static void sorted(void **state)
+{
+    (void)state;
+    ways("elf/frames");
+}
+
+static void unsorted(void **state)
+{
+    (void)state;
+    ways("elf/frames.unsorted");
+}
+
+static void headless(void **state)
+{
+    (void)state;
+    ways("elf/frames.headless");
+}
+
+static void for_debuggers(void **state)
+{
+    (void)state;
+    ways("elf/frames.debug");
+}
+
+/* No table: the frame pointer, as long as it leads somewhere. */
+static void guesses(void **state)
+{
+    (void)state;
+    begin("elf/frames");
+    struct made m = make(in("nothing", 4));
+    m.regs[6] = SP + 16;
+    m.words[2] = SP + 64;
+    m.words[3] = in("plain", 4);
+    m.words[7] = in("outermost", 4);
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("nothing", 4), in("plain", 3), in("outermost", 3));
+    m.words[3] = 0x99999; /* not code */
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("nothing", 4));
+    m.regs[6] = SP - 16; /* below */
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("nothing", 4));
+    m.regs[6] = 0; /* as the ABI marks the first frame */
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("nothing", 4));
+    m.regs[8] = 0x20010;
+    m.regs[6] = 1;
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_ANONYMOUS, UINT64_C(0x20010));
+    m.regs[8] = 0x22010;
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_FILE, UINT64_C(0x22010));
+    m.regs[8] = 0x99999;
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_MAPPING, UINT64_C(0x99999));
+    m.regs[8] = in("stub", 20); /* a linkage stub without a table */
+    m.words[0] = in("outermost", 4);
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("stub", 20), in("outermost", 3));
+    end();
+}
+
+static void nothing_to_unwind(void **state)
+{
+    (void)state;
+    uint64_t pcs[1];
+    struct rk_unwind_status status = {.size = sizeof status};
+    struct rk_error e = {.size = sizeof e};
+    struct rk_unwinder *other = NULL;
+    struct rk_unwinder_options options = {.size = sizeof options, .machine = 40};
+
+    begin("elf/frames");
+    struct made m = make(in("plain", 4));
+    m.sample.regs_user = m.regs;
+    m.sample.regs_user_abi = 0;
+    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, &status), 0);
+    assert_int_equal(status.reason, RK_UNWIND_NO_REGISTERS);
+    m.sample.regs_user_abi = 1;
+    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, &status), 0);
+    assert_int_equal(status.reason, RK_UNWIND_32_BIT);
+    m.sample.regs_user_abi = 2;
+    m.sample.stack_bytes = m.sample.stack_used = 0;
+    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, &status), 1);
+    assert_int_equal(status.reason, RK_UNWIND_NO_STACK);
+    m.sample.stack = (const unsigned char *)m.words;
+    m.sample.stack_bytes = m.sample.stack_used = sizeof m.words;
+    m.words[3] = in("plain", 4);
+    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, &status), 1);
+    assert_int_equal(status.end, RK_UNWIND_FULL);
+    assert_int_equal(rk_unwind_sample(unwinder, (const void *)unwinder, &m.sample, pcs, 1, &status), -EINVAL);
+    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, NULL), 1);
+
+    assert_int_equal(rk_unwinder_open(&options, &other, &e), -EOPNOTSUPP);
+    assert_non_null(strstr(e.what, "arm64"));
+    options.machine = 0;
+    options.root = "/no/such/place";
+    assert_int_equal(rk_unwinder_open(&options, &other, &e), -ENOENT);
+    options.root = NULL;
+    options.cache_slots = UINT32_MAX;
+    assert_int_equal(rk_unwinder_open(&options, &other, &e), -EINVAL);
+    assert_null(other);
+    assert_null(rk_unwinder_close(NULL));
+    assert_int_equal(rk_unwind_registers(40), 0);
+    for (uint32_t i = 0; i <= RK_UNWIND_BACKWARD; i++)
+        assert_true(strlen(rk_unwind_reason_text(i)) > 8);
+    assert_string_equal(rk_unwind_reason_text(1000), "unknown");
+    end();
+}
+
+/* Once read, a file may be cut, overwritten or removed; before, it is refused, and told by its build-id. */
+static void files_that_change(void **state)
+{
+    (void)state;
+    static const unsigned char id[20] = {1};
+    begin("elf/frames");
+    struct made m = make(in("plain", 4));
+    m.words[3] = in("outermost", 4);
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("outermost", 3));
+    fake_file("lib/frames", "#!/bin/sh\n");
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("outermost", 3));
+    m.regs[8] = in("nothing", 4); /* would look for .debug_frame now */
+    m.regs[6] = SP + 1;
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("nothing", 4));
+    end();
+
+    begin("elf/frames");
+    fake_file("lib/frames", "#!/bin/sh\n");
+    m = make(in("plain", 4));
+    m.regs[6] = SP + 1;
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_BAD_FILE, in("plain", 4));
+    end();
+
+    begin("elf/frames");
+    assert_int_equal(rk_image_feed_build_id(image, "/lib/frames", id, 20), 0);
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_CHANGED, in("plain", 4));
+    end();
+
+    begin("elf/frames.arm64"); /* another machine's */
+    unwinder = rk_unwinder_close(unwinder);
+    struct rk_unwinder_options options = {
+        .size = sizeof options, .root = fake_path, .machine = RK_MACHINE_X86_64};
+    assert_int_equal(rk_unwinder_open(&options, &unwinder, NULL), 0);
+    machine = RK_MACHINE_X86_64;
+    m = make(in("plain", 4));
+    m.regs[6] = SP + 1;
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_BAD_FILE, in("plain", 4));
+    end();
+}
+
+/* Signed return addresses, in a register and on the stack. */
+static void signed_addresses(void **state)
+{
+    (void)state;
+    const uint64_t signature = UINT64_C(0x2a5d) << 48;
+    begin("elf/frames.arm64");
+    struct made m = make(in("leaf", 4));
+    m.regs[30] = in("plain", 8) | signature;
+    m.words[1] = in("plain", 4) | signature; /* CFA - 24 */
+    m.words[0] = SP + 32;
+    m.words[5] = in("outermost", 4) | signature;
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("leaf", 4), in("plain", 7), in("plain", 3),
+           in("outermost", 3));
+    m.words[1] = in("leaf", 4); /* a leaf that called: where its return address was, nobody knows */
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_VALUE, in("leaf", 4), in("plain", 7), in("leaf", 3));
+    end();
+}
+
+static struct made shared;
+
+static void *one_thread(void *context)
+{
+    struct rk_unwinder_options options = {.size = sizeof options, .root = fake_path, .machine = machine};
+    struct rk_unwinder *own = NULL;
+    uint64_t pcs[FRAMES];
+    intptr_t wrong = rk_unwinder_open(&options, &own, NULL) < 0;
+
+    for (int i = 0; i < 200 && !wrong; i++) {
+        struct rk_unwind_status status = {.size = sizeof status};
+        wrong = rk_unwind_sample(own, image, &shared.sample, pcs, FRAMES, &status) != 3 ||
+                status.end != RK_UNWIND_WHOLE;
+    }
+    rk_unwinder_close(own);
+    (void)context;
+    return (void *)wrong;
+}
+
+/* One image, read by all; an unwinder each. ThreadSanitizer looks on in its lane. */
+static void eight_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[8];
+    begin("elf/frames");
+    shared = make(in("plain", 4));
+    shared.words[3] = in("plain", 5);
+    shared.words[7] = in("outermost", 5);
+    shared.sample.regs_user = shared.regs;
+    shared.sample.stack = (const unsigned char *)shared.words;
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, one_thread, NULL), 0);
+    for (int i = 0; i < 8; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        assert_null(wrong);
+    }
+    end();
+}
+
+/* A cache of 64 slots and more addresses than that: answers stay right. */
+static void small_cache(void **state)
+{
+    (void)state;
+    begin("elf/frames");
+    static const char *const names[] = {"plain",     "framed", "saver",    "huge",
+                                        "realigned", "bad",    "backward", "nothing"};
+    for (int round = 0; round < 3; round++)
+        for (size_t i = 0; i < 8; i++)
+            for (uint64_t by = 0; by < 16; by++) {
+                struct made m = make(in(names[i], by));
+                uint64_t pcs[FRAMES];
+                struct rk_unwind_status status = {.size = sizeof status};
+                m.sample.regs_user = m.regs;
+                m.sample.stack = (const unsigned char *)m.words;
+                m.regs[6] = SP + 1;
+                assert_true(rk_unwind_sample(unwinder, image, &m.sample, pcs, FRAMES, &status) > 0);
+                assert_int_equal(pcs[0], in(names[i], by));
+                if (i == 5)
+                    assert_int_equal(status.reason, RK_UNWIND_BAD_CFI);
+                if (i == 6)
+                    assert_int_equal(status.reason, RK_UNWIND_BACKWARD);
+            }
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sorted),
+        cmocka_unit_test(unsorted),
+        cmocka_unit_test(headless),
+        cmocka_unit_test(for_debuggers),
+        cmocka_unit_test(guesses),
+        cmocka_unit_test(nothing_to_unwind),
+        cmocka_unit_test(files_that_change),
+        cmocka_unit_test(signed_addresses),
+        cmocka_unit_test(eight_threads),
+        cmocka_unit_test(small_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
