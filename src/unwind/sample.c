@@ -125,6 +125,20 @@ static inline int step(struct walk *w, const struct machine *machine, struct rul
     return 0;
 }
 
+/* A linkage stub has a rule and no row; where all registers are kept, it changes none of them. */
+static int step_stub(struct walk *w, const struct machine *machine, struct rule rule)
+{
+    uint32_t known = w->frame.known;
+    int trouble = step(w, machine, rule);
+
+    if (trouble == 0) {
+        if (machine->link < CFI_COLUMNS)
+            known &= ~(UINT32_C(1) << machine->link);
+        w->frame.known |= known;
+    }
+    return trouble;
+}
+
 /* Without a table: what the frame pointer points to, if that leads up the stack and into code. `reason` is why there is
  * no table. */
 static int guess(struct walk *w, const struct machine *machine, int reason)
@@ -196,11 +210,9 @@ static int leave(struct walk *w, uint64_t lookup, const struct machine *machine)
         return -EAGAIN;
     case RULE_BAD:
         return rule.cfa;
-    default: {
+    default:
         rc = run(w, offset, lookup, machine);
-        /* A linkage stub has a rule and no row. */
-        return rc == RK_UNWIND_NO_CFI && rule.kind <= RULE_SIMPLE ? step(w, machine, rule) : rc;
-    }
+        return rc == RK_UNWIND_NO_CFI && rule.kind <= RULE_SIMPLE ? step_stub(w, machine, rule) : rc;
     }
 }
 

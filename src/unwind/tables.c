@@ -1,6 +1,7 @@
 #include "unwind/tables.h"
 
 #include "elf/section.h"
+#include "elf/symtab.h"
 #include "unwind/pointer.h"
 
 #include <reckon/unwind.h>
@@ -215,6 +216,18 @@ static void find_plts(struct elf *elf, struct tables *tables)
     }
 }
 
+/* The symbol's code is two instructions; what returns to it is looked up in the one before, a nop put there for that. */
+static int find_trampoline(struct elf *elf, struct tables *tables)
+{
+    static const char name[] = "__kernel_rt_sigreturn";
+    struct elf_symbol symbol;
+    int rc = symtab_find(elf, name, sizeof name - 1, &symbol, NULL, NULL);
+
+    if (rc == 0 && symbol.value >= 4 && symbol.value < UINT64_MAX - 8)
+        tables->signal = (struct table_range){symbol.value - 4, symbol.value + 8};
+    return rc == -ENOMEM ? rc : 0;
+}
+
 /* Whether the file is the one that ran, as far as that can be known. */
 static uint32_t judge(const struct rk_module *module, const struct build_id *own, int rc)
 {
@@ -268,6 +281,10 @@ int tables_load(struct tables *tables, int root, const struct rk_module *module,
         return rc;
     }
     find_plts(elf, tables);
+    if (module->kind == RK_MODULE_VDSO && machine == RK_MACHINE_AARCH64 && find_trampoline(elf, tables) < 0) {
+        tables_free(tables);
+        return -ENOMEM;
+    }
     return 0;
 }
 
@@ -336,7 +353,6 @@ static int try_debug(struct tables *tables, int root)
     struct build_id own = {0};
     int rc = open_module(root, &tables->module, &elf);
 
-    tables->debug_tried = true;
     if (rc == 0)
         rc = elf_build_id(elf, &own);
     if (rc > 0 || rc == -ENODATA) /* it may have been replaced since */
@@ -349,6 +365,7 @@ static int try_debug(struct tables *tables, int root)
     }
     if (rc < 0)
         free_part(&tables->debug);
+    tables->debug_tried = !is_hard(rc);
     return is_hard(rc) ? rc : 0;
 }
 

@@ -50,6 +50,7 @@ struct tables {
     struct table_part eh, debug;
     struct table_range plts[TABLE_PLTS]; /* linkage stubs, which not every linker writes tables for */
     uint32_t plt_n;
+    struct table_range signal; /* arm64's vDSO: where signal handlers return to, which has no table */
 };
 
 /* Reads a module's. 0, also where there is nothing to be had (`reason`), or -ENOMEM and the like. */

@@ -115,6 +115,11 @@ static struct rule without_table(const struct rk_unwinder *unwinder, const struc
     return (struct rule){.kind = RULE_GUESS, .cfa = RK_UNWIND_NO_CFI};
 }
 
+static bool is_trampoline(const struct tables *tables, uint64_t address)
+{
+    return address >= tables->signal.start && address < tables->signal.end;
+}
+
 int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t offset, struct rule *ret)
 {
     const struct cfi_section *section;
@@ -125,6 +130,10 @@ int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t 
     if (tables->reason != RK_UNWIND_FINE || tables_address(tables, offset, &address) < 0) {
         *ret = (struct rule){.kind = RULE_GUESS,
                              .cfa = (int16_t)(tables->reason ? tables->reason : RK_UNWIND_NO_CFI)};
+        return 0;
+    }
+    if (is_trampoline(tables, address)) {
+        *ret = (struct rule){.kind = RULE_RUN};
         return 0;
     }
     int rc = tables_find(tables, unwinder->root, address, &section, &entry);
@@ -141,8 +150,8 @@ int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t 
     return 0;
 }
 
-/* arm64: the kernel's trampoline has a table that tells where the signal came and not with which stack; but the
- * registers lie on it, in a frame whose layout is the kernel's promise:
+/* arm64: the kernel's trampoline has no table (on older kernels one that tells where the signal came and not with which
+ * stack); but the registers lie on the stack, in a frame whose layout is the kernel's promise:
  *     sp → siginfo, 128 bytes; ucontext, 176 bytes to its mcontext: fault address, x0 … x30, sp, pc */
 static int leave_signal_aarch64(struct frame *frame, const struct machine *machine, const struct stack *stack)
 {
@@ -173,16 +182,15 @@ int unwinder_run(struct rk_unwinder *unwinder, struct tables *tables, uint64_t o
 
     if (tables_address(tables, offset, &address) < 0)
         return RK_UNWIND_NO_CFI;
-    int rc = tables_find(tables, unwinder->root, address, &section, &entry);
-    if (rc == 0 && entry.signal && machine == &machine_aarch64) {
+    int rc = is_trampoline(tables, address) ? -EAGAIN
+                                            : tables_find(tables, unwinder->root, address, &section, &entry);
+    if (rc == -EAGAIN || (rc == 0 && entry.signal && machine == &machine_aarch64)) {
         *ret_outermost = false;
         return leave_signal_aarch64(frame, machine, stack);
     }
     if (rc == 0)
         rc = cfi_row(section, &entry, address, &row);
-    if (rc == -EBADMSG)
-        return RK_UNWIND_BAD_CFI;
     if (rc < 0)
-        return rc;
+        return rc == -EBADMSG ? RK_UNWIND_BAD_CFI : rc == -ENOENT ? RK_UNWIND_NO_CFI : rc;
     return frame_leave(frame, machine, section, &entry, &row, stack, lookup - address, ret_outermost);
 }

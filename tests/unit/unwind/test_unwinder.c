@@ -217,6 +217,13 @@ static void guesses(void **state)
     m.regs[8] = in("stub", 20); /* a linkage stub without a table */
     m.words[0] = in("outermost", 4);
     EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("stub", 20), in("outermost", 3));
+    m = make(in("stub", 20)); /* … below a frame that needs all registers */
+    m.words[0] = in("plain", 4);
+    m.words[4] = in("by_rbx", 8);
+    m.words[6] = in("outermost", 4);
+    m.regs[1] = SP + 40;
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("stub", 20), in("plain", 3), in("by_rbx", 7),
+           in("outermost", 3));
     end();
 }
 
