@@ -85,6 +85,11 @@ struct stat_words { /* what the options say beyond struct stat_options */
     bool append, overhead, dry_run, repeat;
 };
 
+static void words_free(struct stat_words *words)
+{
+    free(words->events);
+}
+
 /* ---- writing ---- */
 
 int stat_write(const struct stat_options *o, const struct rk_counts *counts, const char *about)
@@ -206,7 +211,7 @@ static int run_all(const struct stat_options *o, struct rk_host *host, const str
             break;
         }
         status = stat_run(o, &m, control, &run);
-        if (run.left_running)
+        if (run.left_running && o->command)
             fprintf(stderr, "reckon stat: %s did not end when it was told to, and goes on\n", o->command[0]);
         if (run.values && (!run.interrupted || s.runs == 0) && series_add(&s, &run, m.n_values) < 0) {
             fprintf(stderr, "reckon stat: out of memory, or the machine has changed between two runs\n");
@@ -429,16 +434,13 @@ int verb_stat(int argc, char **argv)
         .table = table,
     };
     struct stat_options s = {.runs = 1};
-    struct stat_words w = {0};
-    handle_text char *events = NULL;
+    __attribute__((cleanup(words_free))) struct stat_words w = {0};
     struct destination to;
     int id, bad = 0;
 
     options_begin(&o, argc, argv);
-    while ((id = options_next(&o)) > 0 && !bad) {
+    while ((id = options_next(&o)) > 0 && !bad)
         bad = take_option(&o, id, &s, &w);
-        events = w.events;
-    }
     if (bad)
         return STATUS_USAGE;
     if (id < 0)
@@ -446,9 +448,7 @@ int verb_stat(int argc, char **argv)
     s.command = o.rest_n ? o.rest : NULL;
     if (check_options(&o, &s, &w))
         return STATUS_USAGE;
-    int chosen = choose_events(&s, &w);
-    events = w.events;
-    if (chosen < 0)
+    if (choose_events(&s, &w) < 0)
         return options_wrong(&o, "out of memory");
     if (destination_open(&to, "stat", w.output, w.append) < 0)
         return STATUS_FAILED;
