@@ -152,7 +152,7 @@ static int map_pages(struct rk_set *set, struct rk_error *e)
             if (!policy_is_core(set->host, set->events[event].event.type) ||
                 sys_perf_map(set_fd(set, 0, event), 0, 0, &set->pages[event]) < 0)
                 break;
-            if (!(set->pages[event]->capabilities & PAGE_CAP_USER_RDPMC))
+            if (!set_page_readable(set->pages[event]))
                 break;
         }
         group->user = mapped == group->n;
@@ -165,6 +165,7 @@ static int map_pages(struct rk_set *set, struct rk_error *e)
             set->pages[event] = NULL;
         }
     }
+    set_choose_page(set);
     return 0;
 }
 

@@ -97,6 +97,8 @@ struct rk_set {
                      * a slot's descriptors are its events' in their order, and nothing need be looked up */
     uint32_t
         only_read; /* plain, and one read(2) of so many bytes, each value in a word, gives a slot; else 0 */
+    struct perf_page
+        *only_page; /* while one event, all there is, is enabled and has a page: that; else NULL */
     struct rk_set_options options;
 
     uint32_t n_events, n_slots, n_groups, n_rings, n_cgroups;
@@ -131,6 +133,19 @@ static inline int set_fd(const struct rk_set *set, uint32_t slot, uint32_t event
 static inline uint64_t set_id(const struct rk_set *set, uint32_t slot, uint32_t event)
 {
     return set->ids[(size_t)slot * set->n_events + event];
+}
+
+/* A page from which a counter can be read: the kernel says so, and how many bits count. */
+static inline bool set_page_readable(const struct perf_page *page)
+{
+    return page->capabilities & PAGE_CAP_USER_RDPMC && page->pmc_width > 0 && page->pmc_width <= 64;
+}
+
+/* After a change of `enabled` or `user_read`. */
+static inline void set_choose_page(struct rk_set *set)
+{
+    set->only_page =
+        set->user_read && set->enabled && set->n_events == 1 && set->fork_word ? set->pages[0] : NULL;
 }
 
 /* In a forked child: mapped pages are gone and descriptors belong to the parent's counters. Every public

@@ -23,7 +23,7 @@ static inline void barrier_store_tail(uint64_t *tail, uint64_t value)
  * the owning thread), so that the compiler alone must keep the order. */
 static inline uint32_t barrier_load_lock(const uint32_t *lock)
 {
-    uint32_t value = __atomic_load_n(lock, __ATOMIC_RELAXED);
+    uint32_t value = *(const volatile uint32_t *)lock;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return value;
 }

@@ -3,8 +3,7 @@
  * arch/. What a counter's number and its bits mean is count/user_read.c's affair.
  *
  *     pmc_thread()        identity of the calling thread: cheap, the same for the thread's whole life
- *     pmc_readable(i)     whether pmc_read(i) exists for this counter
- *     pmc_read(i)         the raw bits of counter i (perf_page.index - 1); upper bits are garbage
+ *     pmc_read(i, &bits)  the raw bits of counter i (perf_page.index - 1), garbage above its width; false: none such
  *     pmc_clock()         the clock that perf_page's time fields are made of
  *
  * pmc_read() traps where the kernel has not said (PAGE_CAP_USER_RDPMC) that it may be used.
@@ -14,6 +13,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#if defined(__aarch64__)
+#define PMC_CLOCK_SHORT 1 /* what to expect of the clock: PAGE_CAP_USER_TIME_SHORT */
+#else
+#define PMC_CLOCK_SHORT 0
+#endif
 
 #if defined(__x86_64__)
 #include "sys/arch/x86.h"
@@ -28,16 +33,10 @@ static inline uintptr_t pmc_thread(void)
     return 0;
 }
 
-static inline bool pmc_readable(uint32_t counter)
+static inline bool pmc_read(uint32_t counter, uint64_t *ret)
 {
-    (void)counter;
+    (void)counter, (void)ret;
     return false;
-}
-
-static inline uint64_t pmc_read(uint32_t counter)
-{
-    (void)counter;
-    return 0;
 }
 
 static inline uint64_t pmc_clock(void)

@@ -31,13 +31,17 @@ static void test_agrees(struct rk_set *set)
 
     for (int i = 0; i < 200; i++) {
         set->user_read = false;
+        set_choose_page(set);
         CHECK(rk_set_read(set, 0, before, n) == 0);
         set->user_read = true;
+        set_choose_page(set);
         CHECK(rk_set_read(set, 0, between, n) == 0);
         spin(1 + (uint64_t)i * 500);
         set->user_read = false;
+        set_choose_page(set);
         CHECK(rk_set_read(set, 0, after, n) == 0);
         set->user_read = true;
+        set_choose_page(set);
         for (size_t k = 0; k < n; k++) {
             CHECK(before[k].value <= between[k].value && between[k].value <= after[k].value);
             CHECK(before[k].running <= between[k].running && between[k].running <= after[k].running);

@@ -16,15 +16,15 @@ static inline uintptr_t pmc_thread(void)
     return thread;
 }
 
-static inline bool pmc_readable(uint32_t counter)
-{
-    return counter <= 32;
-}
-
-static inline uint64_t pmc_read(uint32_t counter)
+static inline bool pmc_read(uint32_t counter, uint64_t *ret)
 {
     uint64_t value = 0;
 
+    if (counter == 31) { /* cycles, without the jump */
+        __asm__ volatile("mrs %0, pmccntr_el0" : "=r"(value));
+        *ret = value;
+        return true;
+    }
 #define PMC_CASE_(n)                                                  \
     case n:                                                           \
         __asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(value)); \
@@ -61,15 +61,15 @@ static inline uint64_t pmc_read(uint32_t counter)
         PMC_CASE_(28)
         PMC_CASE_(29)
         PMC_CASE_(30)
-    case 31:
-        __asm__ volatile("mrs %0, pmccntr_el0" : "=r"(value));
-        break;
     case 32: /* PMICNTR_EL0 */
         __asm__ volatile("mrs %0, s3_3_c9_c4_0" : "=r"(value));
         break;
+    default:
+        return false;
     }
 #undef PMC_CASE_
-    return value;
+    *ret = value;
+    return true;
 }
 
 /* The barrier keeps the clock from being read before the counter that it dates. */

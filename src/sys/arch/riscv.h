@@ -16,12 +16,7 @@ static inline uintptr_t pmc_thread(void)
     return thread;
 }
 
-static inline bool pmc_readable(uint32_t counter)
-{
-    return counter <= 31 && counter != 1;
-}
-
-static inline uint64_t pmc_read(uint32_t counter)
+static inline bool pmc_read(uint32_t counter, uint64_t *ret)
 {
     uint64_t value = 0;
 
@@ -61,9 +56,12 @@ static inline uint64_t pmc_read(uint32_t counter)
         PMC_CASE_(29)
         PMC_CASE_(30)
         PMC_CASE_(31)
+    default:
+        return false;
     }
 #undef PMC_CASE_
-    return value;
+    *ret = value;
+    return true;
 }
 
 static inline uint64_t pmc_clock(void)

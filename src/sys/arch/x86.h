@@ -16,18 +16,13 @@ static inline uintptr_t pmc_thread(void)
     return thread;
 }
 
-static inline bool pmc_readable(uint32_t counter)
-{
-    (void)counter;
-    return true;
-}
-
-static inline uint64_t pmc_read(uint32_t counter)
+static inline bool pmc_read(uint32_t counter, uint64_t *ret)
 {
     uint32_t low, high;
 
     __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter));
-    return (uint64_t)high << 32 | low;
+    *ret = (uint64_t)high << 32 | low;
+    return true;
 }
 
 static inline uint64_t pmc_clock(void)

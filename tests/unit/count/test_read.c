@@ -305,7 +305,8 @@ static void test_pages(void **state)
     struct scene s;
     struct rk_value v[3] = {0};
     /* index 0: no counter is touched */
-    struct perf_page page = {.offset = 77, .time_enabled = 5, .time_running = 4, .time_mult = 0};
+    struct perf_page page = {
+        .offset = 77, .time_enabled = 5, .time_running = 4, .time_mult = 0, .pmc_width = 48};
 
     (void)state;
     page.capabilities = PAGE_CAP_USER_RDPMC | PAGE_CAP_USER_TIME;
@@ -334,6 +335,43 @@ static void test_pages(void **state)
     page.capabilities |= PAGE_CAP_USER_TIME;
     assert_int_equal(rk_set_disable(s.set), 0);
     assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(v[0].value, 10);
+    scene_close(&s);
+
+    /* a page that does not say how many bits count */
+    static const uint16_t widths[] = {0, 65};
+    for (size_t i = 0; i < 2; i++) {
+        page.pmc_width = widths[i];
+        assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.no_inherit = 1, .enabled = 1)), 0);
+        assert_false(s.set->user_read);
+        scene_close(&s);
+    }
+    page.pmc_width = 48;
+
+    /* a lone event, the shortest way: the same rules */
+    kernel_reset();
+    kernel.read = honest;
+    kernel.page = &page;
+    assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.no_inherit = 1, .enabled = 1)), 0);
+    kernel.reads = 0;
+    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
+    check(&v[0], 77, 5, 4);
+    assert_int_equal(kernel.reads, 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, 0), -EINVAL);
+    assert_int_equal(rk_set_read(s.set, 1, v, 1), -ERANGE);
+    s.set->thread++;
+    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
+    assert_int_equal(v[0].value, 10);
+    s.set->thread--;
+    page.lock = 1; /* never at rest: the kernel is asked */
+    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
+    assert_int_equal(v[0].value, 10);
+    page.lock = 2;
+    kernel.fork_word = 0;
+    assert_int_equal(rk_set_read(s.set, 0, v, 1), -ESTALE);
+    kernel.fork_word = 1;
+    assert_int_equal(rk_set_disable(s.set), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
     assert_int_equal(v[0].value, 10);
     scene_close(&s);
 

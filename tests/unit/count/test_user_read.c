@@ -3,6 +3,7 @@
  * source itself, under a sys/pmc.h of its own.
  */
 #define SYS_PMC_H
+#define PMC_CLOCK_SHORT 0
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,20 +17,18 @@ static struct {
     uint64_t readable;
 } cpu;
 
-static inline bool pmc_readable(uint32_t counter)
+static inline bool pmc_read(uint32_t counter, uint64_t *ret)
 {
-    return counter < cpu.readable;
-}
-
-static inline uint64_t pmc_read(uint32_t counter)
-{
+    if (counter >= cpu.readable)
+        return false;
     cpu.last = counter;
     cpu.reads++;
     if (cpu.moves > 0) {
         cpu.moves--;
         *cpu.lock += 2;
     }
-    return cpu.counter;
+    *ret = cpu.counter;
+    return true;
 }
 
 static inline uint64_t pmc_clock(void)
@@ -107,11 +106,6 @@ static void test_sign(void **state)
         cpu.counter = (0 - half + 123) & mask;
         check(123, 500, 300);
     }
-    reset();
-    page.pmc_width = 0;
-    refuse();
-    page.pmc_width = 65;
-    refuse();
 }
 
 /* Not on the PMU: the count is in the page; it is enabled all the same. */
