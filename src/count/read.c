@@ -38,7 +38,8 @@ static int toggle(struct rk_set *set, unsigned request)
         for (uint32_t g = 0; g < set->n_groups; g++) {
             /* The third argument is 0: the leader alone, which holds its siblings. */
             int fd = set_fd(set, slot, set->members[set->groups[g].first]);
-            int rc = fd < 0 ? 0 : sys_perf_control(fd, request, 0); /* -1: its CPU has gone, or is not its PMU's */
+            int rc =
+                fd < 0 ? 0 : sys_perf_control(fd, request, 0); /* -1: its CPU has gone, or is not its PMU's */
             if (rc < 0 && first == 0)
                 first = rc;
         }
@@ -251,13 +252,8 @@ static __attribute__((noinline)) int read_called(struct rk_set *set, size_t slot
 }
 
 /* A lone event in user space: one look, which nearly always is enough. Whatever is in the way, the other finds out. */
-#if defined(__x86_64__) /* too few registers to keep the arguments for the other without saving some */
-__attribute__((noinline))
-#else
-inline
-#endif
-static int
-read_page(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n, const struct perf_page *page)
+static __attribute__((noinline)) int read_page(struct rk_set *set, size_t slot, struct rk_value *ret,
+                                               size_t n, const struct perf_page *page)
 {
     if (__builtin_expect(n == 0, 0) || __builtin_expect(slot != 0, 0) ||
         __builtin_expect(*set->fork_word == 0, 0) || __builtin_expect(pmc_thread() != set->thread, 0) ||
