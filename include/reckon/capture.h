@@ -7,6 +7,10 @@
  *         ;                                  // 0: the command has ended and all is written
  *     rk_capture_close(c, &stats, &e);
  *
+ * In pipe mode (path "-") the same goes to standard output in a row; the ledger of losses, which perf would warn of, is
+ * left out there: LOST_SAMPLES records have what was lost. Compressed files are read by perf when they were closed
+ * properly, by reckon always.
+ *
  * The file is made with mode 0600; one that was there is kept as PATH.old. Whole records are appended,
  * then the header's size is rewritten, at least once a second: what a kill leaves is readable to there.
  */
@@ -38,6 +42,8 @@ struct rk_capture_stats {
     uint64_t bytes; /* in the file */
     uint64_t records;
     struct rk_loss loss; /* of all events */
+    uint64_t
+        queue_full; /* with threads: how often the reader found its queue full and left records in the rings */
 };
 
 RK_API int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,

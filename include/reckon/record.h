@@ -122,7 +122,8 @@ struct rk_sample {
     uint32_t size; /* set by the caller */
     uint32_t cpu;
     uint64_t present; /* RK_SAMPLE_… that this sample carries */
-    uint64_t ip, time, addr, id, stream_id, period;
+    uint64_t ip, time, addr, id, stream_id;
+    uint64_t period; /* where it is not present: the event's own, if that is fixed (rk_stream_sample()) */
     int32_t pid, tid;
 
     const uint64_t *chain; /* markers included; chain_n entries */

@@ -39,10 +39,14 @@ struct rk_set;
 RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error *e);
 
 /* Side-band records to receive beside samples: rk_set_options.records. */
-#define RK_RECORDS_MAPS UINT32_C(0x01)                          /* MMAP2, executable mappings */
-#define RK_RECORDS_DATA_MAPS UINT32_C(0x02)                     /* … data mappings too */
-#define RK_RECORDS_TASKS UINT32_C(0x04)                         /* COMM, FORK, EXIT */
-#define RK_RECORDS_SWITCHES UINT32_C(0x08)                      /* SWITCH */
+#define RK_RECORDS_MAPS UINT32_C(0x01)       /* MMAP2, executable mappings */
+#define RK_RECORDS_DATA_MAPS UINT32_C(0x02)  /* … data mappings too */
+#define RK_RECORDS_TASKS UINT32_C(0x04)      /* COMM, FORK, EXIT */
+#define RK_RECORDS_SWITCHES UINT32_C(0x08)   /* SWITCH */
+#define RK_RECORDS_NAMESPACES UINT32_C(0x10) /* NAMESPACES */
+#define RK_RECORDS_CGROUPS UINT32_C(0x20)    /* CGROUP */
+#define RK_RECORDS_CODE UINT32_C(0x40)       /* KSYMBOL, BPF_EVENT, TEXT_POKE: the kernel's own code */
+#define RK_RECORDS_BUILD_IDS UINT32_C(0x80)  /* MMAP2 with the file's build-id (5.12) */
 #define RK_RECORDS_PROFILE (RK_RECORDS_MAPS | RK_RECORDS_TASKS) /* what naming needs */
 
 /* Where nothing is counted, beside what each event's own modifiers leave out: rk_set_options.exclude. */
@@ -69,7 +73,7 @@ struct rk_set_options {
     uint64_t period;    /* a sample every so many events … */
     uint64_t frequency; /* … or so many samples a second; not both */
     uint64_t sample;    /* RK_SAMPLE_… (reckon/record.h) beside the always taken IDENTIFIER, IP, TID,
-                             TIME, CPU and PERIOD */
+                             TIME, CPU and, where it can vary, PERIOD */
     uint64_t regs_user; /* registers for RK_SAMPLE_REGS_USER, by the kernel's numbers */
     uint64_t regs_intr;
     uint32_t stack_user; /* bytes for RK_SAMPLE_STACK_USER, a multiple of 8 below 64 KiB */
@@ -77,7 +81,10 @@ struct rk_set_options {
         ring_bytes; /* per CPU; a power of two up to 1 GiB; 0: 512 KiB, less where the mlock limit says so */
     uint32_t wakeup_bytes;   /* rk_stream_fd() is readable once so much waits; 0: half the ring */
     uint32_t wakeup_samples; /* … or so many samples; not both */
-    uint32_t clock_set;      /* 1: time stamps by `clock`, a clockid_t; else the kernel's own clock */
+    uint32_t overwrite; /* 1: rings keep the latest and are read by rk_stream_snapshot(): a flight recorder */
+    uint32_t chain_without; /* of chains, leave out: 1 the kernel's part, 2 the user's */
+    uint64_t branches; /* RK_SAMPLE_BRANCH_STACK: which, by the kernel's bits (1 user, 2 kernel, 8 any …) */
+    uint32_t clock_set; /* 1: time stamps by `clock`, a clockid_t; else the kernel's own clock */
     int32_t clock;
 
     /* Whom, where and when. */

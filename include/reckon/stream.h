@@ -58,9 +58,61 @@ RK_API int rk_stream_release(struct rk_stream *stream);
 /* Live: no more will be produced (the set is disabled, the target has ended); next() returns the rest. */
 RK_API int rk_stream_drain(struct rk_stream *stream);
 
+/*
+ * Steering a live stream while it runs. All give -EINVAL for a file, -ESTALE in a forked child, or the kernel's -errno.
+ *
+ * pause: the kernel writes nothing to the rings until resume; the samples that fall due meanwhile count as lost.
+ * period: another period (or frequency, where the event has one) for one event, in force from its next sample on; what
+ * it skipped is then no longer known. refresh: the event, disabled, takes so many samples more and is disabled again
+ * (on each thread and CPU; the kernel wants no_inherit for it).
+ * snapshot: of a set opened with `overwrite`, all that its rings hold and no snapshot has given; next() then hands it
+ * out, in order. Without one next() gives nothing.
+ */
+RK_API int rk_stream_pause(struct rk_stream *stream);
+RK_API int rk_stream_resume(struct rk_stream *stream);
+RK_API int rk_stream_period(struct rk_stream *stream, uint32_t event, uint64_t period);
+RK_API int rk_stream_refresh(struct rk_stream *stream, uint32_t event, uint32_t samples);
+RK_API int rk_stream_snapshot(struct rk_stream *stream);
+
 /* Hot. Decodes a SAMPLE record. -EINVAL: not a sample; -EBADMSG: bytes that don't fit the event's layout. */
 RK_API int rk_stream_sample(const struct rk_stream *stream, const struct rk_record *record,
                             struct rk_sample *ret);
+
+/* The values of a READ record: read_…, pid and tid of *ret. Errors as above. */
+RK_API int rk_stream_read(const struct rk_stream *stream, const struct rk_record *record,
+                          struct rk_sample *ret);
+
+/*
+ * Many samples in one call, as columns, for bindings. Each pointer is NULL or an array of `max`; a field that a sample
+ * lacks is 0. Chains go one behind the other into `chains`: those of row i are chains[chain_start[i] …
+ * chain_start[i + 1]), so that chain_start has max + 1 entries; markers are among them.
+ *
+ * Returns how many rows were filled: fewer than `max` at a file's end, when nothing is due, or when the next chain does
+ * not fit behind one row at least (a longer one than chains_max is cut). Records that are not samples are passed over,
+ * or with `each` given to it first; a damaged one counts in `damaged`. -errno as next(), with no row filled. All
+ * records are released.
+ */
+struct rk_columns {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t max;
+    uint64_t *time, *ip, *addr, *period, *id, *weight, *phys_addr, *cgroup, *present;
+    int32_t *pid, *tid;
+    uint32_t *cpu, *event, *misc;
+    uint64_t *chain_start, *chains;
+    uint64_t chains_max;
+    uint64_t damaged;                                            /* set by the call */
+    void (*each)(void *context, const struct rk_record *record); /* NULL, or called for what is no sample */
+    void *context;
+};
+RK_API int64_t rk_stream_columns(struct rk_stream *stream, struct rk_columns *columns);
+
+/* The fields of an event's tracepoint payload (RK_SAMPLE_RAW), for rk_field_value(): live from tracefs, of a recording
+ * from its tracing data. How many there are; 0: it is no tracepoint; -ENOENT: not described, -EACCES: tracefs may not be
+ * read. */
+RK_API int rk_stream_fields(struct rk_stream *stream, uint32_t event);
+/* One of them; its texts live as long as the stream. -ERANGE. */
+RK_API int rk_stream_field(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret);
 
 /* Cold: what the last -errno of next(), release() or sample() was about. -ENOENT: none failed. */
 RK_API int rk_stream_explain(const struct rk_stream *stream, struct rk_error *ret);

@@ -8,13 +8,14 @@
  * Records of what ran before (kernel, processes) are made up at the first step, when the set is enabled: a mapping
  * made in between would else be in neither. They have no time and stand first in the file, where a reader wants them.
  *
- * All of this is one thread's work. It falls in two halves that share the queue inside the stream alone: rings → queue,
- * and queue → image → file.
+ * With `threads` the rings are emptied by a thread of the stream's (stream/pump.h): one reader copies and releases; who
+ * calls step() orders, follows the image and writes.
  */
 #include "capture/capture.h"
 
 #include "base/error.h"
 #include "capture/synth.h"
+#include "capture/tracing.h"
 #include "sys/process.h"
 #include "sys/ready.h"
 
@@ -23,6 +24,7 @@
 
 #define FLUSH_NS UINT64_C(500000000)
 #define FLUSH_MS 500
+#define QUEUE_MB 64u
 #define BLIND_MS 10 /* how often to ask whether the command has ended, where no descriptor tells */
 
 static int capture_fail(struct rk_capture *c, int code)
@@ -97,6 +99,32 @@ static int write_header(struct rk_capture *c, uint32_t level, struct rk_error *e
     return perfdata_writer_start(c->place.fd, events, c->file_events_n, &how, &c->writer, e);
 }
 
+/* What tracefs says of tracepoints: perf refuses their samples without. Where it can't be read nothing is written. */
+static int write_tracing(struct rk_capture *c, struct rk_error *e)
+{
+    const struct rk_set *set = c->set;
+    _cleanup_free_ const char **names = calloc(set->n_events, sizeof *names);
+    tracing_bytes bytes = {0};
+    size_t n = 0;
+
+    if (!names)
+        return fail_memory(e, RK_STAGE_CAPTURE);
+    for (uint32_t i = 0; i < set->n_events; i++)
+        if (!set->events[i].absent && set->events[i].attr.type == PERF_TRACEPOINT)
+            names[n++] = set->events[i].event.name;
+    int r = n ? tracing_collect(c->host->root, names, n, &bytes) : 0;
+    if (n == 0 || (r < 0 && r != -ENOMEM))
+        return 0;
+    if (r == 0)
+        r = perfdata_writer_tracing(c->writer, bytes.items, bytes.n);
+    vector_free(&bytes);
+    if (r == -ENOMEM)
+        return fail_memory(e, RK_STAGE_CAPTURE);
+    return r == 0 ? 0
+                  : fail(e, r, RK_STAGE_CAPTURE, RK_CAUSE_UNKNOWN, NULL,
+                         "the recording cannot be written: %s", strerror(-r));
+}
+
 static int open_place(struct rk_capture *c, const char *path, struct rk_error *e)
 {
     if (!c->pipe)
@@ -133,8 +161,14 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     c->pipe = o.path && strcmp(o.path, "-") == 0;
     if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = hits_open(&c->hits, e)) < 0 ||
         (r = open_place(c, o.path ? o.path : "perf.data", e)) < 0 ||
-        (r = write_header(c, o.compression, e)) < 0 || (!c->pipe && (r = place_take(&c->place, e)) < 0))
+        (r = write_header(c, o.compression, e)) < 0 || (r = write_tracing(c, e)) < 0 ||
+        (!c->pipe && (r = place_take(&c->place, e)) < 0))
         return r;
+    if (o.threads && (r = live_pump(c->stream, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
+        return r == -ENOMEM
+                   ? fail_memory(e, RK_STAGE_CAPTURE)
+                   : fail(e, r, RK_STAGE_CAPTURE, r == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN,
+                          NULL, "the reader's thread can't be started: %s", strerror(-r));
     c->flushed_ns = sys_clock_ns();
     *ret = TAKE_PTR(c);
     return 0;
@@ -300,6 +334,7 @@ int rk_capture_stats(const struct rk_capture *c, struct rk_capture_stats *ret)
     struct rk_capture_stats mine = {.size = sizeof mine,
                                     .bytes = perfdata_writer_bytes(c->writer),
                                     .records = c->records,
+                                    .queue_full = live_pump_full(c->stream),
                                     .loss = {.size = sizeof mine.loss}};
 
     rk_stream_loss(c->stream, RK_NO_EVENT, &mine.loss);

@@ -67,6 +67,10 @@ int policy_check(const struct rk_set_options *o, struct rk_error *e)
         return fail_argument(e, stage, "threads_only and no_inherit are both set; set one");
     if (o->exclude & ~(UINT32_C(0xff)))
         return fail_argument(e, stage, "exclude is %#x; it is made of RK_EXCLUDE_…", o->exclude);
+    if ((o->sample & RK_SAMPLE_BRANCH_STACK) && !o->branches)
+        return fail_argument(e, stage, "RK_SAMPLE_BRANCH_STACK is asked for and branches is 0");
+    if (o->chain_without > 2)
+        return fail_argument(e, stage, "chain_without is %u; it is 1 or 2, or 0", o->chain_without);
     if (o->max_stack > UINT16_MAX)
         return fail_argument(e, stage, "max_stack is %u; the most is 65535", o->max_stack);
     return 0;
@@ -183,6 +187,14 @@ static uint64_t records(uint32_t asked)
         flags |= ATTR_COMM | ATTR_COMM_EXEC | ATTR_TASK;
     if (asked & RK_RECORDS_SWITCHES)
         flags |= ATTR_CONTEXT_SWITCH;
+    if (asked & RK_RECORDS_NAMESPACES)
+        flags |= ATTR_NAMESPACES;
+    if (asked & RK_RECORDS_CGROUPS)
+        flags |= ATTR_CGROUP;
+    if (asked & RK_RECORDS_CODE)
+        flags |= ATTR_KSYMBOL | ATTR_BPF_EVENT | ATTR_TEXT_POKE;
+    if (asked & RK_RECORDS_BUILD_IDS)
+        flags |= ATTR_BUILD_ID;
     return flags;
 }
 
@@ -206,6 +218,25 @@ static void rate(const struct policy *policy, const struct rk_event *event, bool
     }
 }
 
+/*
+ * With PERIOD in its samples the kernel takes one at every event that software counts (perf_swevent_event()), whatever
+ * the period. Where that is fixed, the sample need not say it. A tracepoint at period 1 keeps it: there it is the
+ * weight that the tracepoint gives.
+ */
+static bool says_period(const struct perf_attr *attr)
+{
+    if ((attr->flags & ATTR_FREQ) || attr->sample_period == 0)
+        return true;
+    switch (attr->type) {
+    case PERF_SOFTWARE:
+        return attr->config == SW_CPU_CLOCK || attr->config == SW_TASK_CLOCK;
+    case PERF_TRACEPOINT:
+        return attr->sample_period == 1;
+    default:
+        return attr->type != PERF_BREAKPOINT;
+    }
+}
+
 static void sampling(const struct policy *policy, const struct rk_event *event,
                      const struct policy_place *place, struct perf_attr *attr)
 {
@@ -216,6 +247,8 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
     if (place->carries)
         attr->flags |= records(o->records);
     rate(policy, event, place->leads, attr);
+    if (!says_period(attr) && !(o->sample & RK_SAMPLE_PERIOD))
+        attr->sample_type &= ~RK_SAMPLE_PERIOD;
     if (event->flags & RK_EVENT_SAMPLE_READ) {
         attr->read_format |= FORMAT_ID;
         if (place->leads)
@@ -229,8 +262,17 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
         attr->flags |= ATTR_WATERMARK;
         attr->wakeup = o->wakeup_bytes; /* 0: half the ring, however large it comes to be */
     }
-    if (o->sample & RK_SAMPLE_CALLCHAIN)
+    if (attr->type == PERF_TRACEPOINT && rk_host_fact(policy->host, RK_FACT_CAP_PERFMON) == 1)
+        attr->sample_type |= RK_SAMPLE_RAW; /* its payload, which is what it has to say */
+    if (o->overwrite)
+        attr->flags |= ATTR_WRITE_BACKWARD;
+    if (o->sample & RK_SAMPLE_CALLCHAIN) {
         attr->sample_max_stack = (uint16_t)o->max_stack;
+        attr->flags |= (o->chain_without & 1 ? ATTR_EXCLUDE_CALLCHAIN_KERNEL : 0) |
+                       (o->chain_without & 2 ? ATTR_EXCLUDE_CALLCHAIN_USER : 0);
+    }
+    if (o->sample & RK_SAMPLE_BRANCH_STACK)
+        attr->branch_sample_type = o->branches;
     if (o->sample & RK_SAMPLE_REGS_USER)
         attr->sample_regs_user = o->regs_user;
     if (o->sample & RK_SAMPLE_REGS_INTR)

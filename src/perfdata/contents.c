@@ -242,6 +242,17 @@ int contents_feature(struct contents *contents, unsigned bit, const void *bytes,
     struct perfdata_info was = *info;
 
     switch (bit) {
+    case FEATURE_TRACING_DATA: {
+        const char *kept = NULL;
+        int r = contents_room(contents, n);
+        if (r == 0 && !(kept = arena_text(&contents->arena, (const char *)c.at, n)))
+            r = -ENOMEM;
+        if (r == 0) {
+            contents->tracing = kept;
+            contents->tracing_n = n;
+        }
+        return r;
+    }
     case FEATURE_BUILD_ID:
         return feature_build_ids(contents, c);
     case FEATURE_HOSTNAME:

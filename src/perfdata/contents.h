@@ -23,6 +23,8 @@ struct contents {
     VECTOR(struct perfdata_build_id) build_ids;
     struct table by_id; /* event id → index */
     struct perfdata_info info;
+    const char *tracing; /* what trace-cmd's format says of tracepoints, as it stands; NULL: nothing */
+    size_t tracing_n;
 };
 
 /* Every text is there, if empty. */
@@ -45,6 +47,9 @@ int contents_build_id(struct contents *contents, const void *record, size_t n);
 
 /* An EVENT_UPDATE record's body: { u64 type, id; … }. */
 int contents_update(struct contents *contents, const void *body, size_t n);
+
+/* The format of a tracepoint in the tracing data (tracing.c); NULL: none. */
+const char *contents_format(const struct contents *contents, uint64_t number, size_t *ret_n);
 
 /* What an event is called where nothing was recorded: perf's words for the kernel's own events, else numbers.
  * `buffer` has 64 bytes. */

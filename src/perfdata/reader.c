@@ -448,6 +448,11 @@ size_t perfdata_reader_build_ids(const struct perfdata_reader *r, const struct p
     return r->contents.build_ids.n;
 }
 
+const char *perfdata_reader_format(const struct perfdata_reader *r, uint64_t number, size_t *ret_n)
+{
+    return contents_format(&r->contents, number, ret_n);
+}
+
 bool perfdata_reader_cut(const struct perfdata_reader *r)
 {
     return r->cut;

@@ -71,6 +71,10 @@ struct perfdata_build_id {
 };
 size_t perfdata_reader_build_ids(const struct perfdata_reader *reader, const struct perfdata_build_id **ret);
 
+/* The format text of the tracepoint with this number, n bytes, from the recording's tracing data; NULL: it has none. Of
+ * a file; a pipe's is passed over. */
+const char *perfdata_reader_format(const struct perfdata_reader *reader, uint64_t number, size_t *ret_n);
+
 /*
  * Hot. 1 and the next record, 8-byte aligned, with its offset in the file (in a pipe: in the stream); valid
  * until the next call. 0: the end, or the last whole record of a file that was cut. -EBADMSG: a size that

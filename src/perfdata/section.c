@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define FEATURE_BYTES_MAX (UINT64_C(16) << 20)
+#define TRACING_BYTES_MAX (UINT64_C(8) << 20)
 
 static bool in_file(const struct window *file, struct perfdata_section s)
 {
@@ -86,7 +87,8 @@ static int take_feature(const struct window *file, uint64_t entry, unsigned bit,
     if (r < 0)
         return r;
     memcpy(&s, place, sizeof s);
-    if (bit == FEATURE_TRACING_DATA) /* long, and not used */
+    if (bit == FEATURE_TRACING_DATA &&
+        s.size > TRACING_BYTES_MAX) /* all of tracefs, and all symbols: done without */
         return in_file(file, s) ? 0 : -EBADMSG;
     r = section_load(file, s, FEATURE_BYTES_MAX, &bytes);
     return r < 0 ? r : contents_feature(contents, bit, bytes, s.size);

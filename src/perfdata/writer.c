@@ -494,6 +494,24 @@ int perfdata_writer_flush(struct perfdata_writer *w)
     return 0;
 }
 
+/* In a pipe: { header; u32 n; }, and n bytes behind it, padded. */
+int perfdata_writer_tracing(struct perfdata_writer *w, const void *bytes, size_t n)
+{
+    static const unsigned char padding[8] = {0};
+    bytes_t fresh = {0};
+
+    if (!w->pipe)
+        return feature_set(w, FEATURE_TRACING_DATA, &fresh, put(&fresh, bytes, n));
+    struct {
+        struct perf_header header;
+        uint32_t n;
+    } record = {{PERFDATA_TRACING_DATA, 0, sizeof record}, (uint32_t)n};
+    int r = write_bytes(w, &record, sizeof record);
+    if (r == 0)
+        r = write_bytes(w, bytes, n);
+    return r < 0 ? r : write_bytes(w, padding, -n & 7);
+}
+
 uint64_t perfdata_writer_bytes(const struct perfdata_writer *w)
 {
     return w->written + w->buffered;

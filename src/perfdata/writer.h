@@ -72,6 +72,8 @@ int perfdata_writer_times(struct perfdata_writer *writer, uint64_t first, uint64
 /* misc: RK_MISC_MODE bits, 1 kernel, 2 user. id_bytes 1 … 20. pid -1: of all processes. */
 int perfdata_writer_build_id(struct perfdata_writer *writer, int32_t pid, uint16_t misc, const void *id,
                              size_t id_bytes, const char *path);
+/* The tracing data (tracing.c); in a pipe it is written at once, so that it must come before the records. */
+int perfdata_writer_tracing(struct perfdata_writer *writer, const void *bytes, size_t n);
 /* A line "key value"; the key is one word, neither has a newline. */
 int perfdata_writer_ledger(struct perfdata_writer *writer, const char *key, const char *value);
 

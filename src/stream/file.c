@@ -314,6 +314,11 @@ int rk_stream_build_id(const struct rk_stream *st, size_t index, struct rk_strea
     return result_give(ret, &mine, sizeof mine);
 }
 
+const char *file_format(const struct rk_stream *st, uint64_t number, size_t *ret_n)
+{
+    return st->file ? perfdata_reader_format(st->file->reader, number, ret_n) : NULL;
+}
+
 const struct ledger_event *file_ledger(const struct rk_stream *st, uint32_t event)
 {
     if (!st->file || !st->drained || event >= st->file->ledger.events.n)

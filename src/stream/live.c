@@ -5,35 +5,26 @@
  * the kernel's order. Several are passed one after the other, copied to the queue and given back at once, so that
  * holding records back for order does not fill the rings.
  *
+ * With a thread (pump.h) the rings are emptied by it, one or many, and what it brings goes to the queue.
+ *
+ * Rings that are written backward hold the latest only and are read when a snapshot is asked for, with their output
+ * paused meanwhile; their records come newest first, and the queue puts them right.
+ *
  * Waiting: an epoll descriptor over one event of each ring. The kernel marks a ring's waiters when enough has been
  * written, and a poll takes the mark, so each wake-up is told once. An event whose thread has ended polls as ended
  * for ever; it is replaced by another thread's event of the same ring, and when none is left, the ring has ended.
  */
+#include "stream/live.h"
 #include "base/error.h"
 #include "count/read.h"
 #include "open/set.h"
-#include "ring/ring.h"
+#include "ring/backward.h"
 #include "stream/stream.h"
 #include "sys/file.h"
 #include "sys/perf.h"
 #include "sys/ready.h"
 
 #include <errno.h>
-
-struct live_ring {
-    struct ring *ring;
-    uint64_t last; /* time of its last record */
-    uint32_t slot; /* whose event is waited for; n_slots: all have ended */
-    int fd;        /* its descriptor */
-};
-
-struct stream_live {
-    struct rk_set *set;
-    int epoll;
-    uint32_t n, ended;
-    struct rk_value *values; /* of a slot's events, for counting what was due */
-    struct live_ring rings[];
-};
 
 static void unmap_all(struct stream_live *live)
 {
@@ -46,6 +37,10 @@ struct stream_live *live_close(struct stream_live *live)
     if (!live)
         return NULL;
     live->set->streamed = false;
+    if (!live_forked(live))
+        pump_stop(live->pump); /* a forked child has no such thread */
+    pump_free(live->pump);
+    free(live->pumped);
     if (live_forked(live)) {
         /* The kernel did not copy the mappings to this process: something else may lie there. */
         for (uint32_t i = 0; i < live->n; i++)
@@ -62,7 +57,7 @@ struct stream_live *live_close(struct stream_live *live)
 
 int live_fd(const struct stream_live *live)
 {
-    return live->epoll;
+    return live->pump ? live->pump->ready_event : live->epoll;
 }
 
 bool live_forked(const struct stream_live *live)
@@ -72,13 +67,14 @@ bool live_forked(const struct stream_live *live)
 
 bool live_ended(const struct stream_live *live)
 {
-    return live->ended == live->n;
+    return __atomic_load_n(&live->ended, __ATOMIC_RELAXED) == live->n;
 }
 
 void live_release(struct stream_live *live)
 {
-    for (uint32_t i = 0; i < live->n; i++)
-        ring_release(live->rings[i].ring);
+    if (!live->pump && !live->overwrite)
+        for (uint32_t i = 0; i < live->n; i++)
+            ring_release(live->rings[i].ring);
 }
 
 /* --- Opening --- */
@@ -86,7 +82,8 @@ void live_release(struct stream_live *live)
 static int map_all(struct stream_live *live, size_t bytes, uint32_t *ret_failed)
 {
     for (uint32_t i = 0; i < live->n; i++) {
-        int r = ring_map(live->set->rings[i].fd, bytes, &live->rings[i].ring);
+        int r = (live->overwrite ? ring_map_backward : ring_map)(live->set->rings[i].fd, bytes,
+                                                                 &live->rings[i].ring);
         if (r < 0) {
             *ret_failed = i;
             unmap_all(live);
@@ -163,7 +160,8 @@ static int watch(struct stream_live *live, uint32_t index)
             return sys_epoll_add(live->epoll, fd, index);
         }
     }
-    live->ended++;
+    __atomic_add_fetch(&live->ended, 1,
+                       __ATOMIC_RELAXED); /* a reader's thread may be the one that finds it */
     return 0;
 }
 
@@ -197,6 +195,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
     live->set = set;
     set->streamed = true;
     live->n = set->n_rings;
+    live->overwrite = set->options.overwrite;
     live->epoll = sys_epoll_open();
     int r = live->epoll;
     if (r < 0)
@@ -214,7 +213,9 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
         rk_stream_close(st);
         return r;
     }
-    if (live->n == 1) {
+    for (uint32_t i = 0; i < live->n && live->overwrite; i++)
+        backward_init(&live->rings[i].backward, live->rings[i].ring);
+    if (live->n == 1 && !live->overwrite) {
         st->straight = live_straight;
     } else {
         st->refill = live_refill;
@@ -231,11 +232,11 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
 
 /* Takes the wake-ups, and moves from events whose thread has ended to others. Not vital: what fails here is
  * tried again at the next pass. */
-static void look_for_ends(struct stream_live *live)
+static int look_for_ends(struct stream_live *live, int timeout_ms)
 {
     struct sys_ready ready[SYS_READY_MAX];
 
-    int n = sys_epoll_wait(live->epoll, ready, SYS_READY_MAX, 0);
+    int n = sys_epoll_wait(live->epoll, ready, SYS_READY_MAX, timeout_ms);
     for (int i = 0; i < n; i++) {
         if (!ready[i].ended || ready[i].tag >= live->n)
             continue;
@@ -245,6 +246,34 @@ static void look_for_ends(struct stream_live *live)
         ring->slot++;
         watch(live, (uint32_t)ready[i].tag);
     }
+    return n;
+}
+
+static int pump_wait(void *context, int timeout_ms)
+{
+    return look_for_ends(context, timeout_ms);
+}
+
+int live_pump(struct rk_stream *st, size_t limit)
+{
+    struct stream_live *live = st->live;
+
+    live->pumped = calloc(live->n, sizeof *live->pumped);
+    if (!live->pumped)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < live->n; i++)
+        live->pumped[i] = live->rings[i].ring;
+    int r = pump_start(&live->pump, live->pumped, live->n, live->set->ring_bytes, limit, pump_wait, live);
+    if (r < 0)
+        return r;
+    st->straight = NULL;
+    st->refill = live_refill;
+    return 0;
+}
+
+uint64_t live_pump_full(const struct rk_stream *st)
+{
+    return st->live && st->live->pump ? pump_full(st->live->pump) : 0;
 }
 
 static int ring_failed(const struct rk_stream *st, uint32_t index, int code)
@@ -266,7 +295,7 @@ static int live_straight(struct rk_stream *st, struct rk_record *ret)
     else if (r < 0)
         ring_failed(st, 0, r);
     else
-        look_for_ends(st->live);
+        look_for_ends(st->live, 0);
     return r;
 }
 
@@ -292,23 +321,152 @@ static int pass_ring(struct rk_stream *st, uint32_t index)
     return r < 0 ? r : 0;
 }
 
+/* A part of a block: whole records of one ring. */
+static int take_part(struct rk_stream *st, const struct pump_part *part, const unsigned char *bytes)
+{
+    struct live_ring *at = &st->live->rings[part->ring];
+    struct rk_record record;
+
+    for (uint64_t done = 0; done < part->n;) {
+        const struct perf_header *header = (const void *)(bytes + done);
+        uint64_t left = part->n - done;
+
+        if (left < sizeof *header || header->size < sizeof *header || header->size % 8 || header->size > left)
+            return stream_fail(st, (struct stream_fault){.code = -EBADMSG,
+                                                         .where = STREAM_FAULT_RING,
+                                                         .ring = (uint32_t)part->ring,
+                                                         .offset = part->offset + done});
+        stream_identify(st, header, part->offset + done, &record);
+        int r = stream_push(st, &record, stream_key(&record, &at->last));
+        if (r < 0)
+            return r;
+        done += header->size;
+    }
+    return 0;
+}
+
+/* A block of the reader's; its round, if it ends one. */
+static int take_block(struct rk_stream *st, struct pump_block *block)
+{
+    int error = 0;
+
+    for (size_t at = 0; at < block->used;) {
+        struct pump_part part;
+        memcpy(&part, block->bytes + at, sizeof part);
+        int r = take_part(st, &part, block->bytes + at + sizeof part);
+        error = r < 0 ? r : error;
+        at += sizeof part + part.n;
+        if (block->error && at >= block->used)
+            error = stream_fail(st, (struct stream_fault){.code = block->error,
+                                                          .where = STREAM_FAULT_RING,
+                                                          .ring = (uint32_t)part.ring,
+                                                          .offset = part.offset + part.n});
+    }
+    return error;
+}
+
+/* All that the reader has brought. Blocks go back as soon as they are copied. A round's end that is followed by other
+ * blocks is not told apart: what it would let go, the last one does. */
+static int take_blocks(struct rk_stream *st, bool *ret_round)
+{
+    struct stream_live *live = st->live;
+    uint64_t passes;
+    struct pump_block *block = pump_take(live->pump, &passes), *next;
+    bool any = block != NULL, round = false;
+    int error = 0;
+
+    for (; block; block = next) {
+        int r = take_block(st, block);
+        error = r < 0 ? r : error;
+        round = block->round;
+        next = block->next;
+        pump_give(live->pump, block);
+    }
+    /* The blocks behind the last round's end belong to a pass that goes on. */
+    *ret_round = round || (!any && passes > live->passes);
+    live->passes = passes;
+    return error;
+}
+
+/* One pass over the rings ourselves. */
+static int pass_all(struct rk_stream *st)
+{
+    int error = 0, r;
+
+    for (uint32_t i = 0; i < st->live->n; i++)
+        if ((r = pass_ring(st, i)) < 0)
+            error = r;
+    return error;
+}
+
 static int live_refill(struct rk_stream *st)
+{
+    struct stream_live *live = st->live;
+    bool round = true;
+    int r = 0;
+
+    if (live->overwrite) { /* what snapshots brought has gone out */
+        look_for_ends(live, 0);
+        return 0;
+    }
+    if (live->pump)
+        r = take_blocks(st, &round);
+    if (r == 0 &&
+        (!live->pump || st->drained)) { /* drained: the reader has ended, perhaps before a full queue */
+        look_for_ends(live, 0);
+        r = pass_all(st);
+        round = true;
+    }
+    if (r < 0)
+        return r;
+    if (st->drained)
+        r = order_drain(&st->order);
+    else if (order_full(&st->order))
+        r = order_half(&st->order);
+    else if (round)
+        r = order_round(&st->order);
+    if (r < 0)
+        return stream_fail(st, (struct stream_fault){.code = r, .where = STREAM_FAULT_QUEUE});
+    return st->order.ready > st->order.at;
+}
+
+void live_drain(struct stream_live *live)
+{
+    pump_stop(live->pump);
+}
+
+/* What a ring that is written backward holds, newest first, to the queue. */
+static int snapshot_ring(struct rk_stream *st, uint32_t index)
+{
+    struct live_ring *at = &st->live->rings[index];
+    const struct perf_header *header;
+    struct rk_record record;
+    uint64_t last = 0;
+    int r = 0;
+
+    backward_begin(&at->backward);
+    while (r == 0 && backward_next(&at->backward, &header) == 1) {
+        stream_identify(st, header, at->backward.at - header->size, &record);
+        r = stream_push(st, &record, stream_key(&record, &last));
+    }
+    return r;
+}
+
+int live_snapshot(struct rk_stream *st)
 {
     struct stream_live *live = st->live;
     int error = 0, r;
 
-    look_for_ends(live);
     for (uint32_t i = 0; i < live->n; i++)
-        if ((r = pass_ring(st, i)) < 0)
+        if ((r = sys_perf_control(live->set->rings[i].fd, IOC_PAUSE_OUTPUT, 1)) < 0)
             error = r;
-    if (error)
+    for (uint32_t i = 0; i < live->n && error == 0; i++)
+        error = snapshot_ring(st, i);
+    for (uint32_t i = 0; i < live->n; i++)
+        sys_perf_control(live->set->rings[i].fd, IOC_PAUSE_OUTPUT, 0);
+    if (error < 0)
         return error;
-    r = st->drained              ? order_drain(&st->order)
-        : order_full(&st->order) ? order_half(&st->order)
-                                 : order_round(&st->order);
-    if (r < 0)
-        return stream_fail(st, (struct stream_fault){.code = r, .where = STREAM_FAULT_QUEUE});
-    return st->order.ready > st->order.at;
+    return order_drain(&st->order);
 }
 
 /* --- Loss --- */
@@ -344,7 +502,8 @@ void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss *loss)
         return;
     loss->present |= RK_LOSS_LOST;
     /* While samples are on their way the sum would not close. */
-    if (!st->drained || period == 0 || samples_due(st->live, event, period, &due) < 0)
+    if (!st->drained || period == 0 || at->rate_changed || set->options.overwrite ||
+        samples_due(st->live, event, period, &due) < 0)
         return;
     loss->present |= RK_LOSS_SKIPPED;
     loss->skipped = due > loss->kept + loss->lost ? due - loss->kept - loss->lost : 0;

@@ -26,6 +26,7 @@ struct rk_stream *rk_stream_close(struct rk_stream *st)
     vector_free(&st->events);
     table_free(&st->ids);
     order_free(&st->order);
+    formats_free(st->formats);
     free(st->fault);
     free(st);
     return NULL;
@@ -173,6 +174,7 @@ int rk_stream_drain(struct rk_stream *st)
         return -EINVAL;
     if (live_forked(st->live))
         return stream_fail(st, (struct stream_fault){.code = -ESTALE, .where = STREAM_FAULT_FORKED});
+    live_drain(st->live);
     st->drained = true;
     return 0;
 }
@@ -182,15 +184,40 @@ int rk_stream_fd(const struct rk_stream *st)
     return st && st->live ? live_fd(st->live) : -EINVAL;
 }
 
+/* A sample that does not say its period has its event's, where that is fixed. */
+static void fixed_period(const struct perf_attr *attr, struct rk_sample *ret)
+{
+    if (!(attr->flags & ATTR_FREQ) && ret->size >= __builtin_offsetof(struct rk_sample, pid))
+        ret->period = attr->sample_period;
+}
+
 int rk_stream_sample(const struct rk_stream *st, const struct rk_record *record, struct rk_sample *ret)
 {
     if (record->type != RK_RECORD_SAMPLE)
         return -EINVAL;
     int r = record->event < st->events.n ? layout_sample(&st->events.items[record->event].layout, record, ret)
                                          : -EBADMSG;
+    if (r == 0 && !(st->events.items[record->event].layout.sample_type & RK_SAMPLE_PERIOD))
+        fixed_period(&st->events.items[record->event].attr, ret);
     if (r == -EBADMSG)
         stream_fail(st, (struct stream_fault){.code = r,
                                               .where = STREAM_FAULT_SAMPLE,
+                                              .type = record->type,
+                                              .event = record->event,
+                                              .offset = record->offset,
+                                              .bytes = record->bytes});
+    return r;
+}
+
+int rk_stream_read(const struct rk_stream *st, const struct rk_record *record, struct rk_sample *ret)
+{
+    if (record->type != RK_RECORD_READ)
+        return -EINVAL;
+    int r = record->event < st->events.n ? layout_read(&st->events.items[record->event].layout, record, ret)
+                                         : -EBADMSG;
+    if (r == -EBADMSG)
+        stream_fail(st, (struct stream_fault){.code = r,
+                                              .where = STREAM_FAULT_RECORD,
                                               .type = record->type,
                                               .event = record->event,
                                               .offset = record->offset,

@@ -37,6 +37,7 @@ struct stream_event {
     struct layout layout;
     struct perf_attr attr;
     const char *name;
+    bool rate_changed; /* while running: what was due can't be told from the count */
     struct stream_tally tally;
 };
 
@@ -64,7 +65,9 @@ struct rk_stream {
     bool drained;               /* live: no more is produced; file: its end was reached */
     struct stream_tally others; /* of no event */
     struct order order;
-    struct rk_record record; /* what `straight` gave last */
+    struct rk_record record;         /* what `straight` gave last */
+    const struct rk_record *pending; /* columns.c: seen, and not yet given */
+    struct stream_formats *formats;  /* fields.c: of tracepoints that were asked for */
     struct stream_fault *fault;
 
     /* The source. straight: 1 and *ret filled, 0, -errno; NULL where there is a queue. refill: 1 the queue has
@@ -105,11 +108,20 @@ int stream_fail(const struct rk_stream *stream, struct stream_fault fault);
  * turns its frequency into a period, of 10 µs at least, once. */
 uint64_t stream_fixed_period(const struct perf_attr *attr);
 
+/* fields.c */
+struct stream_formats *formats_free(struct stream_formats *formats);
+
 /* The sources. */
 struct stream_live *live_close(struct stream_live *live);
 int live_fd(const struct stream_live *live);
 void live_release(struct stream_live *live);
 bool live_forked(const struct stream_live *live);
+/* Starts a thread that empties the rings; `limit`: bytes that may wait. 0 or -errno. */
+int live_pump(struct rk_stream *stream, size_t limit);
+/* How often its queue was full. */
+uint64_t live_pump_full(const struct rk_stream *stream);
+/* No more is produced: the thread, if there is one, ends. */
+void live_drain(struct stream_live *live);
 /* Every thread that was measured has ended. */
 bool live_ended(const struct stream_live *live);
 /* What the kernel knows of an event's losses beyond its records: adds to *loss. */
@@ -118,6 +130,8 @@ void live_loss(const struct rk_stream *stream, uint32_t event, struct rk_loss *l
 struct stream_file *file_close(struct stream_file *file);
 void file_info(const struct rk_stream *stream, struct rk_stream_info *ret);
 int file_explain(const struct stream_file *file, struct rk_error *ret);
+/* The format text of a tracepoint, by its number, in the recording's tracing data; NULL: none. */
+const char *file_format(const struct rk_stream *stream, uint64_t number, size_t *ret_n);
 /* What the recorder wrote of an event's losses: NULL: nothing, or the end is not reached. */
 const struct ledger_event *file_ledger(const struct rk_stream *stream, uint32_t event);
 

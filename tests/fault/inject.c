@@ -13,6 +13,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -484,6 +485,13 @@ WRAP(pid_t, wait4, pid_t pid, int *status, int options, struct rusage *usage)
 {
     FAIL("wait4", -1, EINTR);
     return __real_wait4(pid, status, options, usage);
+}
+
+/* It returns its error. */
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *context)
+{
+    FAIL("pthread_create", EAGAIN, EAGAIN);
+    return __real_pthread_create(thread, attr, run, context);
 }
 
 /* Those that libc has no name for. A signal to a child of one's own does not fail. */

@@ -1,0 +1,213 @@
+#include "stream/pump.h"
+
+#include "sys/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)1 << 20)
+#define BUSY_MS 10 /* a round is no longer than this while records come */
+#define IDLE_MS 100
+
+/* A block to fill, or NULL: the queue is full, or there is no memory. */
+static struct pump_block *block_get(struct pump *p)
+{
+    struct pump_block *block;
+
+    pthread_mutex_lock(&p->lock);
+    if ((block = p->spare)) {
+        p->spare = block->next;
+    } else if ((p->blocks + 1) * p->block_bytes <= p->limit || p->blocks < 2) {
+        if ((block = malloc(sizeof *block + p->block_bytes)))
+            p->blocks++;
+    }
+    if (!block)
+        p->full++;
+    pthread_mutex_unlock(&p->lock);
+    if (block) {
+        block->next = NULL;
+        block->round = false;
+        block->error = 0;
+        block->used = 0;
+    }
+    return block;
+}
+
+/* Hands a block on (NULL: none). The pass that it ends is counted in the same step: who sees the one sees the other. */
+static void block_queue(struct pump *p, struct pump_block *block, bool round)
+{
+    pthread_mutex_lock(&p->lock);
+    if (block) {
+        block->round = round;
+        *p->last = block;
+        p->last = &block->next;
+    }
+    p->passes += round;
+    pthread_mutex_unlock(&p->lock);
+    sys_event_set(p->ready_event);
+}
+
+/* The `waiting` bytes of a ring, behind what the block has; they fit. */
+static void copy_ring(struct pump *p, uint32_t index, uint64_t waiting, struct pump_block *block)
+{
+    struct ring *ring = p->rings[index];
+    struct pump_part part = {index, ring_offset(ring), 0};
+    unsigned char *to = block->bytes + block->used + sizeof part;
+    const unsigned char *run;
+    size_t n;
+    int r = 1;
+
+    /* ring_waiting() has fixed the head: the runs together are just that long. */
+    while (part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
+        memcpy(to + part.n, run, n);
+        part.n += n;
+    }
+    if (r < 0)
+        block->error = r;
+    ring_release(ring);
+    memcpy(block->bytes + block->used, &part, sizeof part);
+    block->used += sizeof part + part.n;
+}
+
+/* One pass over the rings: 1 something came, 0 nothing did; a pass that finds the queue full ends there. */
+static int pass(struct pump *p)
+{
+    struct pump_block *block = NULL;
+    int came = 0;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint64_t waiting = ring_waiting(p->rings[i]);
+        if (waiting == 0)
+            continue;
+        if (waiting > p->rings[i]->size)
+            waiting = p->rings[i]->size;
+        if (block && (block->error || waiting + sizeof(struct pump_part) > p->block_bytes - block->used)) {
+            block_queue(p, block, false);
+            block = NULL;
+        }
+        if (!block && !(block = block_get(p)))
+            return came;
+        copy_ring(p, i, waiting, block);
+        came = 1;
+    }
+    block_queue(p, block, true); /* an empty pass is a round too: what is held back may go */
+    return came;
+}
+
+static bool stopped(struct pump *p)
+{
+    pthread_mutex_lock(&p->lock);
+    bool stop = p->stop;
+    pthread_mutex_unlock(&p->lock);
+    return stop;
+}
+
+static void *run(void *context)
+{
+    struct pump *p = context;
+    int came = 1;
+
+    while (!stopped(p)) {
+        p->wait(p->context, came ? BUSY_MS : IDLE_MS);
+        came = pass(p);
+    }
+    pass(p);
+    return NULL;
+}
+
+int pump_start(struct pump **ret, struct ring **rings, uint32_t n, size_t ring_bytes, size_t limit,
+               int (*wait)(void *context, int timeout_ms), void *context)
+{
+    struct pump *p = calloc(1, sizeof *p);
+    size_t most = ring_bytes + sizeof(struct pump_part);
+
+    if (!p)
+        return -ENOMEM;
+    *p = (struct pump){.rings = rings,
+                       .n = n,
+                       .wait = wait,
+                       .context = context,
+                       .block_bytes = most > BLOCK_BYTES ? most : BLOCK_BYTES,
+                       .limit = limit,
+                       .stop_event = -1,
+                       .last = &p->first};
+    pthread_mutex_init(&p->lock, NULL);
+    *ret = p; /* wait() may look for the stop event */
+    p->ready_event = sys_event_open();
+    int r = p->ready_event;
+    if (r >= 0)
+        r = p->stop_event = sys_event_open();
+    if (r >= 0)
+        r = sys_thread_start(run, p, &p->thread);
+    if (r < 0) {
+        *ret = pump_free(p);
+        return r;
+    }
+    p->running = true;
+    return 0;
+}
+
+void pump_stop(struct pump *p)
+{
+    if (!p || !p->running)
+        return;
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_mutex_unlock(&p->lock);
+    sys_event_set(p->stop_event);
+    sys_thread_join(p->thread);
+    p->running = false;
+}
+
+static void blocks_free(struct pump_block *block)
+{
+    while (block) {
+        struct pump_block *next = block->next;
+        free(block);
+        block = next;
+    }
+}
+
+struct pump *pump_free(struct pump *p)
+{
+    if (!p)
+        return NULL;
+    blocks_free(p->first);
+    blocks_free(p->spare);
+    if (p->ready_event >= 0)
+        sys_close(p->ready_event);
+    if (p->stop_event >= 0)
+        sys_close(p->stop_event);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+    return NULL;
+}
+
+struct pump_block *pump_take(struct pump *p, uint64_t *ret_passes)
+{
+    sys_event_clear(p->ready_event);
+    pthread_mutex_lock(&p->lock);
+    struct pump_block *first = p->first;
+    p->first = NULL;
+    p->last = &p->first;
+    *ret_passes = p->passes;
+    pthread_mutex_unlock(&p->lock);
+    return first;
+}
+
+void pump_give(struct pump *p, struct pump_block *block)
+{
+    pthread_mutex_lock(&p->lock);
+    block->next = p->spare;
+    p->spare = block;
+    pthread_mutex_unlock(&p->lock);
+}
+
+uint64_t pump_full(struct pump *p)
+{
+    pthread_mutex_lock(&p->lock);
+    uint64_t full = p->full;
+    pthread_mutex_unlock(&p->lock);
+    return full;
+}

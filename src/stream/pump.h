@@ -1,0 +1,68 @@
+/*
+ * A thread that empties the rings, so that nothing is lost while records are ordered and written: it copies and
+ * releases, and looks at no record. Between it and the stream is a queue of blocks, bounded in bytes:
+ *
+ *     ring 0 ─┐
+ *     ring 1 ─┼─ pass ─→ block │ part: ring, offset, n │ bytes │ part … │   ─→ … ─→ pump_take() ─→ order
+ *     ring n ─┘                                   └── round: the pass ended with this block
+ *
+ * Where the queue is full the reader leaves what is there in the rings. The kernel then counts what finds no room,
+ * event by event, as it does with any slow reader: nothing is dropped here. How often that was is in `full`.
+ *
+ * The reader has all signals blocked, and ends in pump_stop().
+ */
+#ifndef STREAM_PUMP_H
+#define STREAM_PUMP_H
+
+#include "ring/ring.h"
+#include "sys/thread.h"
+
+struct pump_part {
+    uint64_t ring, offset, n; /* n bytes follow: whole records */
+};
+
+struct pump_block {
+    struct pump_block *next;
+    bool round;
+    int error; /* 0, or -EBADMSG: the ring of the last part had a head that can't be */
+    size_t used;
+    _Alignas(8) unsigned char bytes[];
+};
+
+struct pump {
+    struct ring **rings;
+    uint32_t n;
+    int (*wait)(void *context, int timeout_ms); /* for records; called by the reader alone */
+    void *context;
+
+    size_t block_bytes, limit;
+    int stop_event;  /* the owner waits for it in wait() */
+    int ready_event; /* readable when there is something to take */
+    pthread_t thread;
+    bool running;
+
+    pthread_mutex_t lock; /* of what follows */
+    struct pump_block *first, **last, *spare;
+    size_t blocks;
+    uint64_t passes; /* complete ones */
+    uint64_t full;
+    bool stop;
+};
+
+/* Starts the reader. `wait` returns when records are there, the time is over, or stop_event is set. 0 or -errno. */
+int pump_start(struct pump **ret, struct ring **rings, uint32_t n, size_t ring_bytes, size_t limit,
+               int (*wait)(void *context, int timeout_ms), void *context);
+
+/* Lets the reader make a last pass, as far as the queue has room, and end. The blocks stay. */
+void pump_stop(struct pump *pump);
+
+/* Frees all; the reader has ended, or is another process's. */
+struct pump *pump_free(struct pump *pump);
+
+/* All blocks that wait, in their order, NULL: none; and how many passes are complete. Each goes back by give(). */
+struct pump_block *pump_take(struct pump *pump, uint64_t *ret_passes);
+void pump_give(struct pump *pump, struct pump_block *block);
+
+uint64_t pump_full(struct pump *pump);
+
+#endif
