@@ -94,7 +94,8 @@ struct rk_set_options {
     uint32_t threads_only;   /* 1: threads born later are counted, children are not (Linux 5.13) */
     uint32_t enable_on_exec; /* 1: begins at the target's next exec, which is what a command does anyway */
     uint32_t remove_on_exec; /* 1: ends at the target's next exec (Linux 5.13); not with enable_on_exec */
-    uint32_t freeze;         /* 1: a process or tree stands still (ptrace(2)) while its counters are opened, so that no
+    uint32_t
+        freeze; /* 1: a process or tree stands still (ptrace(2)) while its counters are opened, so that no
                                 thread is missed or counted twice. Else threads that were born meanwhile, and can't be
                                 told to be counted, are told of in a note (RK_CAUSE_RACE). A call that sleeps in
                                 epoll_wait(2) and the like may see EINTR, as after any stop */
@@ -197,13 +198,13 @@ RK_API double rk_value_scale(const struct rk_value *now, const struct rk_value *
 
 /*
  * A total that is read many times and never goes backwards, as V × E / R of the running totals may: the estimates of
- * the intervals between reads, added up. Zeroed to begin with; an interval in which the event did not run is estimated
- * together with the next in which it does.
+ * the intervals between reads, added up. Zeroed to begin with. Where an event did not run for a while, that is estimated
+ * with what follows.
  */
 struct rk_estimate {
-    struct rk_value last; /* up to where it was estimated */
-    double total;
-    double variance; /* of the bounds, whose squares add up */
+    struct rk_value last;    /* up to where intervals are closed: each is long enough to say something */
+    double folded, variance; /* their sum, and the squares of their bounds */
+    double total;            /* what was told last */
 };
 
 /* Takes the next reading; *ret_bound (may be NULL) as above, for the total. Returns the total; NaN until it first ran. */

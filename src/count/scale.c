@@ -25,6 +25,7 @@
 #include <string.h>
 
 #define TURN_NS 10e6
+#define FOLD_NS UINT64_C(100000000)
 
 /* a × b / c without losing bits on the way. */
 static double product_over(uint64_t a, uint64_t b, uint64_t c)
@@ -77,17 +78,29 @@ double rk_value_scale(const struct rk_value *now, const struct rk_value *before,
     return estimate;
 }
 
+/*
+ * The estimates of intervals are added up, so that a time when the event had the PMU for itself does not weigh more than
+ * one when it had a tenth. An interval of a few turns says little, and so is kept open until the event ran for FOLD_NS;
+ * what is open is estimated as it stands at each call. That may be less than at the call before: then the total stays
+ * where it was, and its bound is as much wider.
+ */
 double rk_estimate_add(struct rk_estimate *estimate, const struct rk_value *now, double *ret_bound)
 {
-    double half, more = rk_value_scale(now, &estimate->last, &half);
+    double half, open = rk_value_scale(now, &estimate->last, &half);
 
-    /* Where it did not run since, what was enabled meanwhile stays to be estimated with what comes. */
-    if (!isnan(more)) {
-        estimate->total += more;
-        estimate->variance += half * half;
+    if (isnan(open)) { /* it did not run since: what it would have counted comes with what follows */
+        open = 0;
+        half = 0;
+    }
+    double sum = estimate->folded + open, variance = estimate->variance + half * half;
+    bool any = now->running > 0;
+    estimate->total = sum > estimate->total ? sum : estimate->total;
+    if (now->running - estimate->last.running >= FOLD_NS) {
+        estimate->folded = sum;
+        estimate->variance = variance;
         estimate->last = *now;
     }
     if (ret_bound)
-        *ret_bound = estimate->last.running ? root(estimate->variance) : NAN;
-    return estimate->last.running ? estimate->total : NAN;
+        *ret_bound = any ? root(variance) + (estimate->total - sum) : NAN;
+    return any ? estimate->total : NAN;
 }

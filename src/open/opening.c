@@ -279,7 +279,7 @@ static int step_down(struct opening *o, uint32_t slot, const struct set_group *g
         build_attrs(o);
         return 0;
     }
-    if (code == -EINVAL && slot < set->n_slots)
+    if (code == -EINVAL && (leader_fd >= 0 || place.leads)) /* else it was only tried (try_fit) */
         field = narrow_field(&set->events[event].attr, leader_fd >= 0, open_less,
                              &(struct refused){o, slot, leader_fd});
     set_fail_field(set, RK_STAGE_OPEN, slot, event, code, 0, field, &error);
@@ -369,9 +369,9 @@ static int try_fit(struct opening *o, const struct set_group *group)
             break;
         fds[n++] = code;
     }
-    int leader_fd = n ? fds[0] : -1, rc = 0;
+    int rc = 0;
     if (code == -EINVAL && n > 0)
-        rc = step_down(o, UINT32_MAX, group, members[n], leader_fd, code);
+        rc = step_down(o, 0, group, members[n], -1, code);
     while (n > 0)
         sys_close(fds[--n]);
     return rc;

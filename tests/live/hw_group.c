@@ -4,7 +4,7 @@
  *
  * The guest's PMU has six counters and one for cycles, so that seven events fit.
  */
-#include "live.h"
+#include "session.h"
 
 #define FITS "{cycles:u,r8:u,r8:u,r8:u,r8:u,r8:u,r8:u}"
 #define TOO_MANY "{cycles:u,r8:u,r8:u,r8:u,r8:u,r8:u,r8:u,r8:u}"
@@ -62,6 +62,41 @@ static void check_too_many(struct rk_host *host)
     rk_events_free(events);
 }
 
+/* The same on another process, where the trick that makes the kernel check can't be used. */
+static void check_attached(struct rk_host *host)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_events *events = NULL;
+    struct rk_target *target = NULL;
+    struct rk_set *set = NULL;
+    struct rk_note note = {.size = sizeof note};
+    pid_t pid = fork();
+
+    if (pid == 0)
+        for (;;)
+            pause();
+    OK(rk_target_process(pid, &target, &e));
+    OK(rk_events_parse(host, TOO_MANY, &events, &e));
+    EQUAL(rk_set_open(host, events, target, NULL, &set, &e), -EINVAL);
+    CHECK(set == NULL && strstr(e.what, "does not fit"));
+    rk_events_free(events);
+    OK(rk_events_parse(host, FITS, &events, &e));
+    OK(rk_set_open(host, events, target, NULL, &set, &e));
+    EQUAL(rk_set_notes(set), 0);
+    set = rk_set_close(set);
+    rk_events_free(events);
+    OK(rk_events_parse(host, "{instructions:u,r8:u,r8:u,r8:u,cycles:u,r8:u,r8:u,r8:u}:W", &events, &e));
+    OK(rk_set_open(host, events, target, NULL, &set, &e));
+    EQUAL(rk_set_notes(set), 1);
+    EQUAL(rk_set_note(set, 0, &note), 0);
+    CHECK(strstr(note.what, "those of a ratio together"));
+    rk_set_close(set);
+    rk_events_free(events);
+    rk_target_free(target);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 int main(void)
 {
     struct rk_error e = {.size = sizeof e};
@@ -71,6 +106,7 @@ int main(void)
     OK(rk_host_open(NULL, &host, &e));
     check_fits(host);
     check_too_many(host);
+    check_attached(host);
     rk_host_close(host);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* The estimate is exact where it can be, and its bound holds 95 times of 100. */
 #include <reckon/set.h>
+#include <stdbool.h>
 
 #include <math.h>
 #include <setjmp.h>
@@ -158,11 +159,47 @@ static void test_bound_useful(void **state)
     assert_true(bound > estimate * 0.01);
 }
 
+/* Rates and shares that change: the running totals' quotient goes backwards, the added estimates never do, and end near
+ * the truth. */
+static void test_estimate(void **state)
+{
+    struct rk_estimate estimate = {0};
+    struct rk_value now = {0};
+    double truth = 0, last = 0, naive_last = 0, bound;
+    bool backwards = false;
+    uint32_t dice = 1;
+
+    (void)state;
+    assert_true(isnan(rk_estimate_add(&estimate, &now, &bound)) && isnan(bound));
+    for (int i = 0; i < 2000; i++) {
+        uint64_t rate = i < 500 ? 1000 : i < 1000 ? 10 : 3000; /* events per ms */
+        bool always = i >= 500 && i < 800;
+        dice = dice * 1103515245 + 12345;
+        uint64_t ran = always ? 10 : dice >> 16 & 1 ? 10 : 0; /* a turn of 10 ms, or none */
+        now.enabled += 10000000;
+        now.running += ran * 1000000;
+        now.value += ran * rate;
+        truth += 10.0 * (double)rate;
+        double total = rk_estimate_add(&estimate, &now, &bound);
+        if (isnan(total))
+            continue;
+        assert_true(total >= last);
+        last = total;
+        double naive = rk_value_scale(&now, NULL, NULL);
+        backwards = backwards || naive < naive_last;
+        naive_last = naive;
+    }
+    assert_true(backwards);
+    assert_true(fabs(last - truth) < 0.1 * truth);
+    assert_true(fabs(last - truth) <= bound);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact), cmocka_unit_test(test_not_counted), cmocka_unit_test(test_differences),
-        cmocka_unit_test(test_large), cmocka_unit_test(test_bound_holds), cmocka_unit_test(test_bound_useful),
+        cmocka_unit_test(test_estimate),     cmocka_unit_test(test_exact), cmocka_unit_test(test_not_counted),
+        cmocka_unit_test(test_differences),  cmocka_unit_test(test_large), cmocka_unit_test(test_bound_holds),
+        cmocka_unit_test(test_bound_useful),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,98 @@
+/*
+ * The whole machine, its CPUs followed: what one counted before it went is kept, what comes is counted, totals never go
+ * backwards. CPUs are taken off and put back only in the guest (-s 2 -i off); elsewhere nobody asked for that.
+ */
+#include "session.h"
+
+#include <sched.h>
+
+static struct rk_error e = {.size = sizeof e};
+static struct rk_set *set;
+static uint64_t last;
+
+static void put(int cpu, bool online)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/online", cpu);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0 && write(fd, online ? "1" : "0", 1) == 1);
+    close(fd);
+}
+
+/* So many faults on that CPU, and no fewer in the total. */
+static void fault_on(int cpu, size_t pages)
+{
+    cpu_set_t one;
+    struct rk_value v[2];
+
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    touch(pages);
+    CPU_ZERO(&one);
+    CPU_SET(0, &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(rk_set_total(set, v, 2) == 0);
+    if (v[0].value < last + pages || v[0].running == 0)
+        FAIL("CPU %d: %" PRIu64 " faults before, %zu more made, %" PRIu64 " counted", cpu, last, pages,
+             v[0].value);
+    last = v[0].value;
+}
+
+static void hotplug(void)
+{
+    size_t slots = rk_set_slots(set);
+    struct rk_value v[2];
+
+    fault_on(1, 100);
+    put(1, false);
+    CHECK(rk_set_total(set, v, 2) == 0 && v[0].value >= last);
+    EQUAL(rk_set_refresh(set, &e), 1);
+    EQUAL(rk_set_refresh(set, &e), 0);
+    fault_on(0, 100);
+    CHECK(rk_set_disable(set) == 0 && rk_set_enable(set) == 0);
+    put(1, true);
+    EQUAL(rk_set_refresh(set, &e), 1);
+    EQUAL(rk_set_slots(set), slots);
+    fault_on(1, 1000);
+    EQUAL(rk_set_refresh(set, &e), 0);
+    put(1, false); /* away and back between two looks */
+    put(1, true);
+    EQUAL(rk_set_refresh(set, &e), 2);
+    fault_on(1, 1000);
+}
+
+int main(void)
+{
+    struct rk_host *host;
+    struct rk_events *events;
+    struct rk_target *machine;
+    const int32_t *cpus;
+    size_t n;
+
+    OK(rk_host_open(NULL, &host, &e));
+    OK(rk_events_parse(host, "{page-faults,cpu-clock}", &events, &e));
+    OK(rk_target_cpus(host, NULL, &machine, &e));
+    int r = rk_set_open(host, events, machine, NULL, &set, &e);
+    if (r == -EACCES || r == -EPERM)
+        SKIP("%s", e.what);
+    OK(r);
+    rk_target_free(machine);
+    CHECK(rk_host_cpus(host, &cpus, &n) == 0);
+    EQUAL(rk_set_slots(set), n);
+    CHECK(rk_set_enable(set) == 0);
+    EQUAL(rk_set_refresh(set, &e), 0);
+    EQUAL(rk_set_refresh(set, &e), 0);
+    fault_on(0, 100);
+    bool can = live_exact() && n == 2 && access("/sys/devices/system/cpu/cpu1/online", W_OK) == 0;
+    if (can)
+        hotplug();
+    rk_set_close(set);
+    rk_events_free(events);
+    rk_host_close(host);
+    if (!can)
+        SKIP("CPUs are taken off only in the guest with two of them: tests/guest/run -s 2 -i off -- "
+             "target_machine");
+    return 0;
+}
