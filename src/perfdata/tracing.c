@@ -50,10 +50,12 @@ static bool skip_head(struct cursor *c)
 
 const char *contents_format(const struct contents *contents, uint64_t number, size_t *ret_n)
 {
-    struct cursor c = cursor_of(contents->tracing, contents->tracing_n);
     const char *found;
 
-    if (!contents->tracing || !skip_head(&c))
+    if (!contents->tracing)
+        return NULL;
+    struct cursor c = cursor_of(contents->tracing, contents->tracing_n);
+    if (!skip_head(&c))
         return NULL;
     for (uint32_t n = cursor_u32(&c); n && !c.bad; n--)
         if (take_format(&c, number, &found, ret_n))

@@ -10,7 +10,9 @@
 /* `n` bytes at `offset` of the payload; NULL: it is shorter. */
 static const unsigned char *slice(const struct rk_sample *sample, uint64_t offset, uint64_t n)
 {
-    struct cursor c = cursor_of(sample->raw, sample->raw ? sample->raw_bytes : 0);
+    if (!sample->raw)
+        return NULL;
+    struct cursor c = cursor_of(sample->raw, sample->raw_bytes);
 
     cursor_bytes(&c, offset);
     return cursor_bytes(&c, n);
