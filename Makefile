@@ -3,7 +3,7 @@
 #   make            build/reckon, build/libreckon.so*, build/libreckon.a
 #   make install    into $(DESTDIR)$(PREFIX)
 #   make test       all tests of this build; tools/check runs every lane
-#   make oracle     unwinding against elfutils', 40,000 stacks; a test does fewer
+#   make oracle     unwinding and lines against elfutils' and llvm's, many of them; a test does fewer
 #   make bench | fuzz | guest | lint | clean
 
 BUILD   ?= build
