@@ -130,8 +130,8 @@ int elf_open_debugdata(struct elf *elf, struct elf **ret)
 {
     const struct elf_section *section;
     _cleanup_free_ void *packed = NULL;
-    void *open;
-    size_t n, open_n;
+    void *open = NULL;
+    size_t n, open_n = 0;
     int rc = elf_section_find(elf, ".gnu_debugdata", &section);
 
     if (rc == 0)

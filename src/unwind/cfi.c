@@ -80,9 +80,10 @@ static int read_cie(const struct cfi_section *section, uint64_t offset, struct c
         cursor_u64(&c);
         letters += 2;
     }
-    if (version == 4 &&
-        (cursor_u8(&c) != 8 || cursor_u8(&c) != 0)) /* an address's size, a segment selector's */
-        return -EBADMSG;
+    if (version == 4) {
+        uint8_t address_bytes = cursor_u8(&c), selector_bytes = cursor_u8(&c);
+        c.bad |= address_bytes != 8 || selector_bytes != 0;
+    }
     ret->code_align = cursor_uleb(&c);
     ret->data_align = cursor_sleb(&c);
     uint64_t column = version == 1 ? cursor_u8(&c) : cursor_uleb(&c);

@@ -194,7 +194,7 @@ static int run(struct walk *w, uint64_t offset, uint64_t lookup, const struct ma
 /* Leaves the frame. 0; -EAGAIN: w->end is set; another -errno; or what is wrong. */
 static int leave(struct walk *w, uint64_t lookup, const struct machine *machine)
 {
-    struct rule rule;
+    struct rule rule = {0};
     uint64_t offset = w->offset + (lookup - w->start);
     int rc = find_rule(w, offset, &rule);
 

@@ -59,11 +59,21 @@ __attribute__((noinline)) static int work(int depth)
     return sink;
 }
 
+/* So that the stack has grown further than it will: what is not there yet can't be read from outside. */
+__attribute__((noinline)) static void grow(void)
+{
+    volatile char block[400000];
+
+    for (size_t i = 0; i < sizeof block; i += 1024)
+        block[i] = 1;
+    sink += block[0];
+}
+
 static void child(void)
 {
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
         _exit(77);
-    large(7); /* so that the stack has grown as far as it will */
+    grow();
     raise(SIGSTOP);
     work(5);
     raise(SIGUSR1);
