@@ -36,14 +36,15 @@ struct stack {
     bool cut;         /* there was more of it than the dump has room for */
 };
 
+#define STACK_MAX (UINT64_C(64) << 20) /* what lies further up is another stack */
+
 /* 8 bytes at an address: 0, RK_UNWIND_ELSEWHERE, or TROUBLE_CUT. */
 static inline int stack_read(const struct stack *stack, uint64_t address, uint64_t *ret)
 {
     uint64_t at = address - stack->base;
 
     if (__builtin_expect(stack->n < 8 || at > stack->n - 8, 0))
-        return address >= stack->base && stack->cut && at < UINT64_C(1) << 30 ? TROUBLE_CUT
-                                                                              : RK_UNWIND_ELSEWHERE;
+        return address >= stack->base && stack->cut && at < STACK_MAX ? TROUBLE_CUT : RK_UNWIND_ELSEWHERE;
     memcpy(ret, stack->bytes + at, sizeof *ret);
     return 0;
 }
