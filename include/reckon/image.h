@@ -2,7 +2,12 @@
  * reckon/image.h: address → module + offset, as of the last record fed.
  *
  * Processes, their threads, names and mappings, kept up to date by feeding the stream's records in
- * order: MMAP, MMAP2, COMM, FORK, EXIT. Others are ignored.
+ * order: MMAP, MMAP2, COMM, FORK, EXIT; NAMESPACES and CGROUP; KSYMBOL for what the kernel makes at run time: BPF programs,
+ * trampolines. Others are ignored (TEXT_POKE too: code that changes keeps its name).
+ *
+ * An answer is as of the last record fed: a mapping over another takes its place, a fork has its parent's mappings until
+ * either changes its own, an exec forgets them, and what ended is remembered until its pid is used again, since samples
+ * of it may come late.
  *
  *     rk_image_open(&image, NULL);
  *     … for each record r:  rk_image_feed(image, r);
@@ -27,7 +32,7 @@ RK_API struct rk_image *rk_image_close(struct rk_image *image);
 /* 1 used, 0 nothing to do with this record, -errno. */
 RK_API int rk_image_feed(struct rk_image *image, const struct rk_record *record);
 
-/* Reads a process that runs already from /proc below `root` (NULL: "/"): executable mappings, threads, names.
+/* Reads a process that runs already from /proc below `root` (NULL: "/"): executable mappings, threads, names, namespaces.
  * What was known of it before is replaced. 0; -ESRCH: no such process; -EACCES: another user's; -errno. */
 RK_API int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid);
 
@@ -62,6 +67,20 @@ RK_API int rk_image_module(const struct rk_image *image, uint32_t module, struct
 
 /* The thread's name as of now; "" where it is not known. Lives as long as the image. */
 RK_API const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid);
+
+/* What is known of a process: 0, or -ESRCH: nothing. */
+struct rk_process {
+    uint32_t size;
+    int32_t pid, parent; /* parent 0: unknown */
+    uint32_t known;      /* 1: its mappings are known, though there may be none */
+    uint32_t ended;      /* 1: it has exited */
+    uint32_t mappings;
+    uint64_t mount_namespace, pid_namespace; /* inodes, as ls -l /proc/PID/ns shows them; 0: unknown */
+};
+RK_API int rk_image_process(const struct rk_image *image, int32_t pid, struct rk_process *ret);
+
+/* The path of the cgroup with that id (rk_sample.cgroup); "" where it is not known. Lives as long as the image. */
+RK_API const char *rk_image_cgroup(const struct rk_image *image, uint64_t id);
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,8 @@ struct rk_symbolizer;
 /* For rk_symbolizer_options.flags. */
 enum {
     RK_SYMBOLIZER_MANGLED = 1, /* names as they stand in the file */
+    RK_SYMBOLIZER_ADDRESSES =
+        2, /* files are asked by address, as nm(1) and addr2line(1) have it, not by offset */
 };
 
 struct rk_symbolizer_options {

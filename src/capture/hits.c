@@ -1,7 +1,7 @@
 #include "capture/hits.h"
 
 #include "base/table.h"
-#include "elf/note.h"
+#include "elf/object.h"
 
 #include <errno.h>
 
@@ -67,19 +67,12 @@ int hits_sample(struct hits *hits, const struct rk_sample *sample)
 
 static int module_build_id(int root, const struct rk_module *module, struct build_id *ret)
 {
-    if (module->build_id_bytes && module->build_id_bytes <= BUILD_ID_MAX) {
-        ret->bytes = module->build_id_bytes;
-        memcpy(ret->id, module->build_id, ret->bytes);
+    if (module->kind == RK_MODULE_FILE)
+        return object_find_build_id(root, module, ret);
+    *ret = object_build_id(module);
+    if (ret->bytes)
         return 0;
-    }
-    switch (module->kind) {
-    case RK_MODULE_KERNEL:
-        return kernel_build_id(root, ret);
-    case RK_MODULE_FILE:
-        return elf_build_id_at(root, module->path, ret);
-    default:
-        return -ENOENT;
-    }
+    return module->kind == RK_MODULE_KERNEL ? kernel_build_id(root, ret) : -ENOENT;
 }
 
 int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer)

@@ -1,16 +1,12 @@
 /*
- * Records → processes and their mappings; addresses → modules. One path for each kind of record; a lookup reads the
- * pid's slot, then searches its mappings, and takes the last one again where the next address lies in it too, as
- * most of a callchain does.
+ * Processes and their mappings; addresses → modules. A lookup reads the pid's slot, then searches its mappings, and
+ * takes the last one again where the next address lies in it too, as most of a callchain does.
  */
 #include "base/error.h"
 #include "image/process.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* header.misc of a FORK that a tool made up for a process it found: it has mappings of its own. */
-#define MISC_FORK_EXEC (1u << 13)
 
 int rk_image_open(struct rk_image **ret, struct rk_error *e)
 {
@@ -34,13 +30,14 @@ struct rk_image *rk_image_close(struct rk_image *image)
         vector_free(&image->processes);
         table_free(&image->by_pid);
         table_free(&image->comms);
+        table_free(&image->cgroups);
         modules_free(&image->modules);
         free(image);
     }
     return NULL;
 }
 
-static struct process *find_process(const struct rk_image *image, int32_t pid)
+struct process *image_find_process(const struct rk_image *image, int32_t pid)
 {
     uint32_t i = table_get(&image->by_pid, (uint32_t)pid);
 
@@ -49,7 +46,7 @@ static struct process *find_process(const struct rk_image *image, int32_t pid)
 
 struct process *image_process(struct rk_image *image, int32_t pid)
 {
-    struct process *process = find_process(image, pid);
+    struct process *process = image_find_process(image, pid);
 
     if (process)
         return process;
@@ -58,6 +55,8 @@ struct process *image_process(struct rk_image *image, int32_t pid)
         image->processes.n--;
         return NULL;
     }
+    if (process)
+        process->pid = pid;
     return process;
 }
 
@@ -80,7 +79,7 @@ const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid
     return number == TABLE_NONE ? "" : intern_text(&image->modules.texts, number);
 }
 
-int image_map(struct rk_image *image, struct space **space, const struct rk_mapping *mapping)
+int image_map(struct rk_image *image, struct space **space, const struct rk_mapping *mapping, uint64_t mounts)
 {
     bool kernel = mapping->pid == -1;
 
@@ -88,7 +87,7 @@ int image_map(struct rk_image *image, struct space **space, const struct rk_mapp
     if (mapping->length == 0 ||
         (is_kernel_address(mapping->start) != kernel && !(kernel && modules_is_kernel(mapping->path))))
         return 0;
-    int64_t module = modules_add(&image->modules, mapping);
+    int64_t module = modules_add(&image->modules, mapping, mounts);
     if (module < 0)
         return module == -ENOENT ? 0 : (int)module;
     if (module == MODULE_KERNEL)
@@ -106,91 +105,6 @@ int image_map(struct rk_image *image, struct space **space, const struct rk_mapp
         m.offset = 0; /* old kernels tell an address there */
     int rc = space_insert(space, &m);
     return rc < 0 ? rc : 1;
-}
-
-static int feed_mapping(struct rk_image *image, const struct rk_record *record)
-{
-    struct rk_mapping mapping = {.size = sizeof mapping};
-    int rc = rk_record_mapping(record, &mapping);
-
-    if (rc < 0)
-        return rc;
-    if ((record->misc & RK_MISC_MODE) >= 4) /* a guest's */
-        return 0;
-    if (mapping.pid == -1)
-        return image_map(image, &image->kernel, &mapping);
-    struct process *process = image_process(image, mapping.pid);
-    if (!process)
-        return -ENOMEM;
-    rc = image_map(image, &process->space, &mapping);
-    if (rc > 0)
-        process->known = true;
-    return rc;
-}
-
-static int feed_comm(struct rk_image *image, const struct rk_record *record)
-{
-    struct rk_comm comm = {.size = sizeof comm};
-    int rc = rk_record_comm(record, &comm);
-
-    if (rc == 0)
-        rc = image_set_comm(image, comm.pid, comm.tid, comm.name);
-    if (rc < 0 || !(record->misc & RK_MISC_COMM_EXEC))
-        return rc < 0 ? rc : 1;
-    struct process *process = image_process(image, comm.pid);
-    if (!process)
-        return -ENOMEM;
-    process->space = space_drop(process->space);
-    process->known = true;
-    return 1;
-}
-
-/* A thread starts with its parent's name, a process with its mappings too; one that had the pid before is gone. */
-static int feed_fork(struct rk_image *image, const struct rk_record *record)
-{
-    struct rk_task task = {.size = sizeof task};
-    int rc = rk_record_task(record, &task);
-
-    if (rc < 0)
-        return rc;
-    rc = image_set_comm(image, task.pid, task.tid, rk_image_comm(image, task.parent_pid, task.parent_tid));
-    if (rc < 0)
-        return rc;
-    if (task.pid == task.parent_pid)
-        return 1;
-    struct process *process = image_process(image, task.pid);
-    if (!process)
-        return -ENOMEM;
-    const struct process *parent =
-        record->misc & MISC_FORK_EXEC ? NULL : find_process(image, task.parent_pid);
-    struct space *space = parent ? space_share(parent->space) : NULL;
-    space_drop(process->space);
-    process->space = space;
-    process->known = parent && parent->known;
-    return 1;
-}
-
-int rk_image_feed(struct rk_image *image, const struct rk_record *record)
-{
-    struct rk_task task = {.size = sizeof task};
-
-    if (!image || !record)
-        return -EINVAL;
-    switch (record->type) {
-    case RK_RECORD_MMAP:
-    case RK_RECORD_MMAP2:
-        return feed_mapping(image, record);
-    case RK_RECORD_COMM:
-        return feed_comm(image, record);
-    case RK_RECORD_FORK:
-        return feed_fork(image, record);
-    case RK_RECORD_EXIT: { /* its samples may come yet: nothing goes */
-        int rc = rk_record_task(record, &task);
-        return rc < 0 ? rc : 1;
-    }
-    default:
-        return 0;
-    }
 }
 
 int rk_image_feed_build_id(struct rk_image *image, const char *path, const unsigned char *id, uint32_t bytes)
@@ -216,7 +130,7 @@ int rk_image_find(const struct rk_image *image, int32_t pid, const uint64_t *add
 {
     if (!image)
         return -EINVAL;
-    const struct process *process = find_process(image, pid);
+    const struct process *process = image_find_process(image, pid);
     const struct space *space = process ? process->space : NULL;
     uint32_t none = process && process->known ? RK_PLACE_NO_MAPPING : RK_PLACE_NO_PROCESS;
     const struct mapping *last = NULL;
@@ -249,4 +163,30 @@ int rk_image_module(const struct rk_image *image, uint32_t module, struct rk_mod
     if (!image || module >= image->modules.items.n)
         return -EINVAL;
     return result_give(ret, &image->modules.items.items[module].module, sizeof *ret);
+}
+
+const char *rk_image_cgroup(const struct rk_image *image, uint64_t id)
+{
+    uint32_t number = image ? table_get(&image->cgroups, id) : TABLE_NONE;
+
+    return number == TABLE_NONE ? "" : intern_text(&image->modules.texts, number);
+}
+
+int rk_image_process(const struct rk_image *image, int32_t pid, struct rk_process *ret)
+{
+    const struct process *process = image ? image_find_process(image, pid) : NULL;
+
+    if (!process)
+        return image ? -ESRCH : -EINVAL;
+    struct rk_process ours = {
+        .size = sizeof ours,
+        .pid = pid,
+        .parent = process->parent,
+        .known = process->known,
+        .ended = process->ended,
+        .mappings = process->space ? process->space->n : 0,
+        .mount_namespace = process->mounts,
+        .pid_namespace = process->pids,
+    };
+    return result_give(ret, &ours, sizeof ours);
 }

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define KSYMBOL_BPF 1
+
 static bool begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -106,19 +108,19 @@ static void set_id(struct rk_module *module, const unsigned char *id, uint32_t b
 static bool same(const struct image_module *m, const struct image_module *wanted)
 {
     return m->path == wanted->path && m->module.kind == wanted->module.kind && m->device == wanted->device &&
-           m->inode == wanted->inode && m->module.pid == wanted->module.pid &&
+           m->module.inode == wanted->module.inode && m->owner == wanted->owner &&
            m->recorded_id == wanted->recorded_id &&
            (!wanted->recorded_id || memcmp(m->module.build_id, wanted->module.build_id, 20) == 0);
 }
 
 /* What tells the mapping's module apart, without its texts. */
-static void identify(struct image_module *wanted, const struct rk_mapping *mapping)
+static void identify(struct image_module *wanted, const struct rk_mapping *mapping, uint64_t mounts)
 {
     if (wanted->module.kind == RK_MODULE_ANONYMOUS)
-        wanted->module.pid = mapping->pid;
+        wanted->owner = mapping->pid;
     if (wanted->module.kind == RK_MODULE_FILE) {
-        wanted->device = (uint64_t)mapping->major << 32 | mapping->minor;
-        wanted->inode = mapping->inode;
+        wanted->device = mapping->inode ? (uint64_t)mapping->major << 32 | mapping->minor : mounts;
+        wanted->module.inode = mapping->inode;
     }
     if (mapping->build_id_bytes && wanted->module.kind != RK_MODULE_ANONYMOUS) {
         set_id(&wanted->module, mapping->build_id, mapping->build_id_bytes);
@@ -140,7 +142,7 @@ static void place_in_kernel(struct rk_module *module, const struct rk_mapping *m
 static int64_t find_or_append(struct modules *modules, const struct image_module *wanted)
 {
     uint64_t hash = hash_mix(
-        wanted->path ^ hash_mix(wanted->device ^ hash_mix(wanted->inode ^ (uint32_t)wanted->module.pid)));
+        wanted->path ^ hash_mix(wanted->device ^ hash_mix(wanted->module.inode ^ (uint32_t)wanted->owner)));
     if (wanted->recorded_id)
         hash ^= hash_bytes(wanted->module.build_id, sizeof wanted->module.build_id);
     uint32_t first = table_get(&modules->table, hash);
@@ -157,8 +159,8 @@ static int64_t find_or_append(struct modules *modules, const struct image_module
     }
     struct image_module *m = &modules->items.items[number];
     m->device = wanted->device;
-    m->inode = wanted->inode;
-    m->module.pid = wanted->module.pid;
+    m->module.inode = wanted->module.inode;
+    m->owner = m->module.pid = wanted->owner;
     m->recorded_id = wanted->recorded_id;
     m->next = first == TABLE_NONE ? 0 : first + 1;
     uint32_t told = table_get(&modules->told_of, m->path);
@@ -169,7 +171,15 @@ static int64_t find_or_append(struct modules *modules, const struct image_module
     return number;
 }
 
-int64_t modules_add(struct modules *modules, const struct rk_mapping *mapping)
+/* Where the newest process has it: the one that is most likely to be there still, when the file is opened. */
+static void place_in_process(struct rk_module *module, const struct rk_mapping *mapping)
+{
+    module->pid = mapping->pid;
+    module->start = mapping->start;
+    module->end = mapping->start + mapping->length;
+}
+
+int64_t modules_add(struct modules *modules, const struct rk_mapping *mapping, uint64_t mounts)
 {
     struct image_module wanted = {.module.kind = kind_of(mapping->path, mapping->pid)};
     bool deleted;
@@ -183,7 +193,7 @@ int64_t modules_add(struct modules *modules, const struct rk_mapping *mapping)
         if (path < 0)
             return path;
         wanted.path = (uint32_t)path;
-        identify(&wanted, mapping);
+        identify(&wanted, mapping, mounts);
         number = find_or_append(modules, &wanted);
         if (number < 0)
             return number;
@@ -194,8 +204,28 @@ int64_t modules_add(struct modules *modules, const struct rk_mapping *mapping)
     struct rk_module *module = &modules->items.items[number].module;
     if (mapping->pid == -1)
         place_in_kernel(module, mapping);
+    else if (module->kind == RK_MODULE_FILE)
+        place_in_process(module, mapping);
     if (deleted && module->kind == RK_MODULE_FILE)
         module->deleted = 1;
+    return number;
+}
+
+int64_t modules_add_code(struct modules *modules, const struct rk_ksymbol *symbol)
+{
+    struct image_module wanted = {.module.kind = RK_MODULE_KERNEL_CODE, .device = symbol->address};
+    int64_t path = intern_add(&modules->texts, symbol->name, strlen(symbol->name));
+
+    if (path < 0)
+        return path;
+    wanted.path = (uint32_t)path;
+    int64_t number = find_or_append(modules, &wanted);
+    if (number < 0)
+        return number;
+    struct rk_module *module = &modules->items.items[number].module;
+    module->name = symbol->kind == KSYMBOL_BPF ? "[bpf]" : "[kernel]";
+    module->start = symbol->address;
+    module->end = symbol->address + symbol->length;
     return number;
 }
 

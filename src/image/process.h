@@ -13,7 +13,10 @@
 
 struct process {
     struct space *space;
-    bool known; /* its mappings were told, or it came of one whose were */
+    uint64_t mounts, pids; /* its namespaces of them, by inode; 0: unknown */
+    int32_t pid, parent;   /* parent 0: unknown */
+    bool known;            /* its mappings were told, or it came of one whose were */
+    bool ended;
 };
 
 struct rk_image {
@@ -21,7 +24,8 @@ struct rk_image {
     VECTOR(struct process) processes; /* a process stays until its pid is used again: samples may come late */
     struct table by_pid;
     struct table comms;   /* pid, tid → number of the name in modules.texts */
-    struct space *kernel; /* modules; all else of the upper half is the kernel's */
+    struct table cgroups; /* id → number of the path in modules.texts */
+    struct space *kernel; /* modules, and code made at run time; all else of the upper half is the kernel's */
 };
 
 /* Addresses of the kernel's half, sign-extended from at most 57 bits; what lies between is nobody's. */
@@ -30,16 +34,21 @@ static inline bool is_kernel_address(uint64_t address)
     return address >= UINT64_C(0xff00000000000000);
 }
 
+/* The process, or NULL. */
+struct process *image_find_process(const struct rk_image *image, int32_t pid);
+
 /* The process, a new one if need be; NULL: out of memory. Valid until the next call. */
 struct process *image_process(struct rk_image *image, int32_t pid);
 
-/* A mapping into an address space. 1 done, 0 not one that matters here, -errno. */
-int image_map(struct rk_image *image, struct space **space, const struct rk_mapping *mapping);
+/* A mapping into an address space, of a process with that mount namespace. 1 done, 0 not one that matters here, -errno. */
+int image_map(struct rk_image *image, struct space **space, const struct rk_mapping *mapping,
+              uint64_t mounts);
 
 int image_set_comm(struct rk_image *image, int32_t pid, int32_t tid, const char *name);
 
 /* The executable mappings in the text of /proc/PID/maps, n bytes with a NUL behind them, into an address space. The
  * text is written to. 0 or -errno. */
-int maps_parse(struct rk_image *image, int32_t pid, char *text, size_t n, struct space **space);
+int maps_parse(struct rk_image *image, int32_t pid, uint64_t mounts, char *text, size_t n,
+               struct space **space);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A process that runs already, from /proc/PID/maps, comm and task/.
+ * A process that runs already, from /proc/PID/maps, ns/, comm and task/.
  */
 #include "image/process.h"
 #include "sys/file.h"
@@ -63,7 +63,8 @@ static int parse_line(char *line, int32_t pid, struct rk_mapping *ret)
     return protection[2] == 'x';
 }
 
-int maps_parse(struct rk_image *image, int32_t pid, char *text, size_t n, struct space **space)
+int maps_parse(struct rk_image *image, int32_t pid, uint64_t mounts, char *text, size_t n,
+               struct space **space)
 {
     char *end;
 
@@ -75,7 +76,7 @@ int maps_parse(struct rk_image *image, int32_t pid, char *text, size_t n, struct
         *end = '\0';
         int rc = parse_line(at, pid, &mapping);
         if (rc > 0)
-            rc = image_map(image, space, &mapping);
+            rc = image_map(image, space, &mapping, mounts);
         if (rc < 0)
             return rc;
     }
@@ -86,6 +87,7 @@ struct walk {
     struct rk_image *image;
     int root;
     int32_t pid;
+    uint64_t mounts, pids;
 };
 
 static int read_comm(const struct walk *walk, int32_t tid)
@@ -107,6 +109,17 @@ static int each_thread(void *context, const char *name)
     return *end || tid <= 0 || tid > INT32_MAX ? 0 : read_comm(context, (int32_t)tid);
 }
 
+/* The inode of "mnt:[4026531841]"; 0 where it can't be read: it is not ours to look at. */
+static uint64_t read_namespace(const struct walk *walk, const char *kind)
+{
+    char path[64], text[64];
+
+    snprintf(path, sizeof path, "proc/%d/ns/%s", walk->pid, kind);
+    int n = sys_link_at(walk->root, path, text, sizeof text);
+    const char *bracket = n < 0 ? NULL : strchr(text, '[');
+    return bracket ? strtoull(bracket + 1, NULL, 10) : 0;
+}
+
 static int read_process(struct walk *walk, struct space **space)
 {
     char path[64];
@@ -116,7 +129,7 @@ static int read_process(struct walk *walk, struct space **space)
     snprintf(path, sizeof path, "proc/%d/maps", walk->pid);
     int rc = sys_file_load(walk->root, path, MAPS_MAX, &maps, &n);
     if (rc == 0)
-        rc = maps_parse(walk->image, walk->pid, maps, n, space);
+        rc = maps_parse(walk->image, walk->pid, walk->mounts, maps, n, space);
     if (rc < 0)
         return rc == -ENOENT ? -ESRCH : rc;
     snprintf(path, sizeof path, "proc/%d/task", walk->pid);
@@ -131,7 +144,9 @@ int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid)
     _cleanup_close_ int fd = sys_root_open(root);
     if (fd < 0)
         return fd;
-    struct walk walk = {image, fd, pid};
+    struct walk walk = {.image = image, .root = fd, .pid = pid};
+    walk.mounts = read_namespace(&walk, "mnt");
+    walk.pids = read_namespace(&walk, "pid");
     struct space *space = NULL;
     int rc = read_process(&walk, &space);
     struct process *process = rc == 0 ? image_process(image, pid) : NULL;
@@ -141,6 +156,9 @@ int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid)
     }
     space_drop(process->space);
     process->space = space;
+    process->mounts = walk.mounts;
+    process->pids = walk.pids;
     process->known = true;
+    process->ended = false;
     return 0;
 }

@@ -64,35 +64,47 @@ static int own(struct space **space)
     return 0;
 }
 
-int space_insert(struct space **space, const struct mapping *mapping)
+/* Puts one mapping, or none (NULL), in the place of [start, end). */
+static int replace(struct space **space, uint64_t start, uint64_t end, const struct mapping *mapping)
 {
     if (own(space) < 0)
         return -ENOMEM;
     struct space *s = *space;
-    uint32_t from = first_behind(s, mapping->start), to = from;
-    while (to < s->n && s->items[to].start < mapping->end)
+    uint32_t from = first_behind(s, start), to = from;
+    while (to < s->n && s->items[to].start < end)
         to++;
 
     /* What sticks out of the older ones, [from, to), on the left and on the right, stays. */
     struct mapping left = {0}, right = {0};
-    bool has_left = from < to && s->items[from].start < mapping->start;
-    bool has_right = from < to && s->items[to - 1].end > mapping->end;
+    bool has_left = from < to && s->items[from].start < start;
+    bool has_right = from < to && s->items[to - 1].end > end;
     if (has_left) {
         left = s->items[from];
-        left.end = mapping->start;
+        left.end = start;
     }
     if (has_right) {
         right = s->items[to - 1];
-        right.offset += mapping->end - right.start;
-        right.start = mapping->end;
+        right.offset += end - right.start;
+        right.start = end;
     }
-    uint32_t at = from, end = from + has_left + 1u + has_right;
-    memmove(&s->items[end], &s->items[to], (size_t)(s->n - to) * sizeof *s->items);
-    s->n = s->n - to + end;
+    uint32_t at = from, behind = from + has_left + !!mapping + has_right;
+    memmove(&s->items[behind], &s->items[to], (size_t)(s->n - to) * sizeof *s->items);
+    s->n = s->n - to + behind;
     if (has_left)
         s->items[at++] = left;
-    s->items[at++] = *mapping;
+    if (mapping)
+        s->items[at++] = *mapping;
     if (has_right)
         s->items[at] = right;
     return 0;
+}
+
+int space_insert(struct space **space, const struct mapping *mapping)
+{
+    return replace(space, mapping->start, mapping->end, mapping);
+}
+
+int space_remove(struct space **space, uint64_t start, uint64_t end)
+{
+    return *space ? replace(space, start, end, NULL) : 0;
 }

@@ -28,6 +28,9 @@ struct space *space_drop(struct space *space);
  * -ENOMEM and nothing has changed. */
 int space_insert(struct space **space, const struct mapping *mapping);
 
+/* Takes out what lies in [start, end), start < end, splitting if need be. As above. */
+int space_remove(struct space **space, uint64_t start, uint64_t end);
+
 /* The mapping that covers the address, or NULL. */
 const struct mapping *space_find(const struct space *space, uint64_t address);
 

@@ -91,7 +91,9 @@ static int feed_image(struct rk_profile_builder *builder, const struct rk_record
         return rc;
     builder->last_valid = false;
     rc = 0;
-    if (rk_record_mapping(record, &mapping) == 0)
+    if (record->type == RK_RECORD_KSYMBOL)
+        rc = changed(builder, -1);
+    else if (rk_record_mapping(record, &mapping) == 0)
         rc = changed(builder, mapping.pid);
     else if (rk_record_task(record, &task) == 0 && (task.pid != task.parent_pid || task.pid == task.tid))
         rc = changed(builder, task.pid);

@@ -6,16 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-struct build_id build_id_of(const struct rk_module *module)
-{
-    struct build_id id = {.bytes = module->build_id_bytes};
-
-    if (id.bytes > sizeof id.id)
-        id.bytes = sizeof id.id;
-    memcpy(id.id, module->build_id, id.bytes);
-    return id;
-}
-
 /* The reason for the user, or the -errno where it is not about this module. */
 static int miss_of(int rc, uint32_t *ret)
 {
@@ -28,6 +18,9 @@ static int miss_of(int rc, uint32_t *ret)
     case -EBADMSG:
         *ret = RK_MISS_BAD_FILE;
         return 0;
+    case -ESTALE:
+        *ret = RK_MISS_CHANGED;
+        return 0;
     case -EOPNOTSUPP:
         *ret = RK_MISS_UNSUPPORTED;
         return 0;
@@ -37,11 +30,15 @@ static int miss_of(int rc, uint32_t *ret)
     }
 }
 
-static int copy_loads(const struct elf *elf, struct module *module)
+static int copy_loads(const struct elf *elf, bool by_address, struct module *module)
 {
     module->loads = calloc(elf->segment_n ? elf->segment_n : 1, sizeof *module->loads);
     if (!module->loads)
         return -ENOMEM;
+    if (by_address) { /* each is where it says; a debug file's segments have nothing in the file */
+        module->loads[module->load_n++] = (struct load){0, UINT64_MAX, 0};
+        return 0;
+    }
     for (int executable = 1; executable >= 0; executable--)
         for (uint32_t i = 0; i < elf->segment_n; i++) {
             const struct elf_segment *s = &elf->segments[i];
@@ -113,33 +110,16 @@ static int load_stubs(struct elf *elf, struct module *module)
     return is_own_trouble(rc) ? rc : 0; /* what is wrong with them does not spoil the rest */
 }
 
-/* Whether the file is the one that ran, as far as that can be known: module->miss. 0 or -errno. */
-static int judge(struct elf *elf, const struct rk_module *wanted, struct build_id *ret_own,
-                 struct module *module)
-{
-    struct build_id asked = build_id_of(wanted);
-    int rc = elf_build_id(elf, ret_own);
-
-    if (rc == -ENOMEM || (rc < 0 && rc != -ENODATA && asked.bytes))
-        return rc;
-    if (asked.bytes)
-        module->miss = rc > 0 && build_id_same(&asked, ret_own) ? RK_MISS_NONE : RK_MISS_CHANGED;
-    else
-        module->miss = wanted->deleted ? RK_MISS_NO_FILE : RK_MISS_NONE;
-    return 0;
-}
-
 /* The file again: whether it is the same is seen by its build-id. */
-static int open_lines(int root, const char *path, const struct module *module, struct dwarf **ret)
+static int open_lines(int root, const struct rk_module *wanted, const struct module *module,
+                      struct dwarf **ret)
 {
     _cleanup_elf_ struct elf *own = NULL, *debug = NULL;
     struct build_id id = {0};
-    int rc = elf_open_at(root, path, &own, NULL);
+    char path[OBJECT_PATH_MAX];
+    int rc = object_open(root, wanted, path, &own, &id);
 
     if (rc < 0)
-        return rc;
-    rc = elf_build_id(own, &id);
-    if (is_own_trouble(rc))
         return rc;
     if (!build_id_same(&id, &module->id))
         return -ENOENT;
@@ -157,11 +137,11 @@ static int open_lines(int root, const char *path, const struct module *module, s
     return rc;
 }
 
-int module_lines(int root, const char *path, struct module *module)
+int module_lines(int root, const struct rk_module *wanted, struct module *module)
 {
     if (module->lines_asked)
         return 0;
-    int rc = module->miss ? -ENOENT : open_lines(root, path, module, &module->dwarf);
+    int rc = module->miss ? -ENOENT : open_lines(root, wanted, module, &module->dwarf);
     if (is_own_trouble(rc))
         return rc;
     module->lines_miss = rc == 0             ? RK_MISS_NONE
@@ -173,25 +153,21 @@ int module_lines(int root, const char *path, struct module *module)
     return 0;
 }
 
-int module_load(int root, const struct rk_module *wanted, struct module *ret)
+int module_load(int root, const struct rk_module *wanted, bool by_address, struct module *ret)
 {
     _cleanup_elf_ struct elf *elf = NULL;
     struct module module = {0};
-    struct build_id own = {0};
-    int rc =
-        wanted->kind == RK_MODULE_VDSO ? elf_open_vdso(&elf) : elf_open_at(root, wanted->path, &elf, NULL);
+    char path[OBJECT_PATH_MAX];
+    int rc = object_open(root, wanted, path, &elf, &module.id);
 
+    if (rc >= 0)
+        rc = copy_loads(elf, by_address, &module);
     if (rc == 0)
-        rc = judge(elf, wanted, &own, &module);
-    if (rc == 0 && module.miss == RK_MISS_NONE)
-        rc = copy_loads(elf, &module);
-    if (rc == 0 && module.miss == RK_MISS_NONE)
-        rc = load_functions(root, elf, &own, &module);
-    if (rc == 0 && module.miss == RK_MISS_NONE)
+        rc = load_functions(root, elf, &module.id, &module);
+    if (rc == 0)
         rc = load_stubs(elf, &module);
-    if (rc == 0 && module.miss == RK_MISS_NONE && module.table_n == 0)
+    if (rc == 0 && module.table_n == 0)
         module.miss = RK_MISS_STRIPPED;
-    module.id = own;
     if (rc < 0) {
         module_free(&module);
         rc = miss_of(rc, &module.miss);

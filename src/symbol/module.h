@@ -8,7 +8,7 @@
 #define SYMBOL_MODULE_H
 
 #include "dwarf/dwarf.h"
-#include "elf/note.h"
+#include "elf/object.h"
 #include "symbol/functions.h"
 
 #include <reckon/module.h>
@@ -33,13 +33,14 @@ struct module {
 };
 
 /* Loads what `wanted` names, paths below the root's descriptor. 0, also where there is nothing to be had (miss says
- * why), or -errno where it was not the module's fault: -ENOMEM, -EMFILE, -ENFILE. */
-int module_load(int root, const struct rk_module *wanted, struct module *ret);
+ * why), or -errno where it was not the module's fault: -ENOMEM, -EMFILE, -ENFILE. `by_address`: what is asked for are
+ * addresses (RK_SYMBOLIZER_ADDRESSES). */
+int module_load(int root, const struct rk_module *wanted, bool by_address, struct module *ret);
 void module_free(struct module *module);
 
-/* Opens its debug information, once: in the file at `path`, or in its debug file. 0, also where there is none (lines_miss
+/* Opens its debug information, once: in the file, or in its debug file. 0, also where there is none (lines_miss
  * says why), or -errno as above. */
-int module_lines(int root, const char *path, struct module *module);
+int module_lines(int root, const struct rk_module *wanted, struct module *module);
 
 /* Where a byte of the file lies in memory; false: nowhere. */
 static inline bool module_address(const struct module *module, uint64_t offset, struct load *last,
@@ -54,8 +55,5 @@ static inline bool module_address(const struct module *module, uint64_t offset, 
     *ret = last->address + (offset - last->offset);
     return offset - last->offset < last->bytes;
 }
-
-/* The build-id that a caller's module tells. */
-struct build_id build_id_of(const struct rk_module *module);
 
 #endif

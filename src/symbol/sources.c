@@ -266,7 +266,7 @@ static int make(struct making *m, const struct rk_module *wanted, unsigned threa
         pthread_mutex_lock(&m->symbolizer->lock);
         rc = symbolizer_module(m->symbolizer, wanted, &cached);
         if (rc == 0)
-            rc = module_lines(m->symbolizer->root, wanted->path, &cached->module);
+            rc = module_lines(m->symbolizer->root, wanted, &cached->module);
         /* Units are listed when they are first asked for: one batch at a time. */
         if (rc == 0 && cached->module.dwarf)
             rc = ask(m, &cached->module, threads);

@@ -24,9 +24,10 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     int rc = options_check(&o, sizeof o, options, "rk_symbolizer_options", RK_STAGE_SYMBOL, e);
     if (rc < 0)
         return rc;
-    if (o.flags & ~(uint32_t)RK_SYMBOLIZER_MANGLED)
+    uint32_t unknown = o.flags & ~(uint32_t)(RK_SYMBOLIZER_MANGLED | RK_SYMBOLIZER_ADDRESSES);
+    if (unknown)
         return fail(e, -EINVAL, RK_STAGE_SYMBOL, RK_CAUSE_ARGUMENT, NULL,
-                    "rk_symbolizer_options: unknown flags %#x", o.flags & ~(uint32_t)RK_SYMBOLIZER_MANGLED);
+                    "rk_symbolizer_options: unknown flags %#x", unknown);
     struct rk_symbolizer *symbolizer = calloc(1, sizeof *symbolizer);
     if (!symbolizer)
         return fail_memory(e, RK_STAGE_SYMBOL);
@@ -100,13 +101,14 @@ static bool same_module(const struct cached *cached, const struct rk_module *wan
 {
     return cached->kind == wanted->kind && cached->deleted == wanted->deleted &&
            cached->id.bytes == id->bytes && build_id_same(&cached->id, id) &&
+           (id->bytes || (cached->inode == wanted->inode && (wanted->inode || cached->pid == wanted->pid))) &&
            strcmp(cached->path, wanted->path) == 0;
 }
 
 /* The module, loaded now if it is new. Nothing is kept where that failed. */
 int symbolizer_module(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct cached **ret)
 {
-    struct build_id id = build_id_of(wanted);
+    struct build_id id = object_build_id(wanted);
     size_t path_bytes = strlen(wanted->path);
     uint64_t hash = hash_bytes(wanted->path, path_bytes) ^ hash_bytes(id.id, sizeof id.id);
     uint32_t first = table_get(&symbolizer->table, hash);
@@ -125,10 +127,13 @@ int symbolizer_module(struct rk_symbolizer *symbolizer, const struct rk_module *
         return -ENOMEM;
     cached->kind = wanted->kind;
     cached->deleted = wanted->deleted;
+    cached->pid = wanted->pid;
+    cached->inode = wanted->inode;
     cached->id = id;
     cached->next = first == TABLE_NONE ? 0 : first + 1;
     cached->path = arena_text(&symbolizer->texts, wanted->path, path_bytes);
-    int rc = cached->path ? module_load(symbolizer->root, wanted, &cached->module) : -ENOMEM;
+    bool by_address = symbolizer->flags & RK_SYMBOLIZER_ADDRESSES;
+    int rc = cached->path ? module_load(symbolizer->root, wanted, by_address, &cached->module) : -ENOMEM;
     if (rc == 0)
         rc = vector_reserve(&symbolizer->modules, 1);
     if (rc == 0)
@@ -275,7 +280,7 @@ static bool is_of_module(const char *name, const struct rk_module *wanted)
 static int resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
                           const uint64_t *addresses, size_t n, struct rk_symbol *ret)
 {
-    struct build_id asked = build_id_of(wanted);
+    struct build_id asked = object_build_id(wanted);
     const struct build_id *own = &symbolizer->kernel_build_id;
     bool proper = wanted->kind == RK_MODULE_KERNEL; /* a module's build-id is not among the kernel's notes */
     uint32_t miss = RK_MISS_NONE;
@@ -354,6 +359,24 @@ static int resolve_map(struct rk_symbolizer *symbolizer, int32_t pid, const uint
     return rc;
 }
 
+/* The module is the function. */
+static int resolve_code(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                        const uint64_t *addresses, size_t n, struct rk_symbol *ret)
+{
+    pthread_mutex_lock(&symbolizer->lock);
+    int64_t number = intern_add(&symbolizer->map_names, wanted->path, strlen(wanted->path));
+    const char *name = number < 0 ? NULL : intern_text(&symbolizer->map_names, (uint32_t)number);
+    pthread_mutex_unlock(&symbolizer->lock);
+    if (!name)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        bool inside = addresses[i] >= wanted->start && (!wanted->end || addresses[i] < wanted->end);
+        ret[i] = inside ? (struct rk_symbol){.name = name, .distance = addresses[i] - wanted->start}
+                        : (struct rk_symbol){.miss = RK_MISS_NO_SYMBOL};
+    }
+    return 0;
+}
+
 int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,
                           const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
@@ -369,6 +392,8 @@ int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_modu
     case RK_MODULE_KERNEL:
     case RK_MODULE_KERNEL_MODULE:
         return resolve_kernel(symbolizer, &wanted, offsets, n, ret);
+    case RK_MODULE_KERNEL_CODE:
+        return resolve_code(symbolizer, &wanted, offsets, n, ret);
     case RK_MODULE_ANONYMOUS:
         if (wanted.pid > 0)
             return resolve_map(symbolizer, wanted.pid, offsets, n, ret);

@@ -18,7 +18,9 @@
 
 struct cached {
     uint32_t kind, deleted;
+    int32_t pid;
     struct build_id id;
+    uint64_t inode;
     const char *path;
     uint32_t next; /* of the same hash: index + 1, 0: none */
     struct module module;

@@ -216,7 +216,7 @@ int sys_file_status(int fd, struct sys_status *ret)
     if (fstat(fd, &st) < 0)
         return -errno;
     bool regular = S_ISREG(st.st_mode);
-    *ret = (struct sys_status){regular ? (uint64_t)st.st_size : 0, st.st_uid, regular};
+    *ret = (struct sys_status){regular ? (uint64_t)st.st_size : 0, st.st_ino, st.st_uid, regular};
     return 0;
 }
 

@@ -53,7 +53,7 @@ int sys_write_at(int fd, const void *bytes, size_t n, uint64_t offset);
 
 /* What fstat(2) says, in short. size is 0 for what is no regular file. 0 or -errno. */
 struct sys_status {
-    uint64_t size;
+    uint64_t size, inode;
     uint32_t owner;
     bool regular;
 };

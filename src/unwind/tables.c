@@ -1,5 +1,6 @@
 #include "unwind/tables.h"
 
+#include "elf/object.h"
 #include "elf/section.h"
 #include "elf/symtab.h"
 #include "unwind/pointer.h"
@@ -228,47 +229,29 @@ static int find_trampoline(struct elf *elf, struct tables *tables)
     return rc == -ENOMEM ? rc : 0;
 }
 
-/* Whether the file is the one that ran, as far as that can be known. */
-static uint32_t judge(const struct rk_module *module, const struct build_id *own, int rc)
-{
-    struct build_id asked = {.bytes = module->build_id_bytes};
-
-    if (asked.bytes > sizeof asked.id)
-        asked.bytes = sizeof asked.id;
-    memcpy(asked.id, module->build_id, asked.bytes);
-    if (asked.bytes)
-        return rc > 0 && build_id_same(&asked, own) ? RK_UNWIND_FINE : RK_UNWIND_CHANGED;
-    return module->deleted ? RK_UNWIND_NO_FILE : RK_UNWIND_FINE;
-}
-
 static uint32_t reason_of(int rc)
 {
+    if (rc == -ESTALE)
+        return RK_UNWIND_CHANGED;
     return rc == -ENOEXEC || rc == -EBADMSG || rc == -EOPNOTSUPP ? RK_UNWIND_BAD_FILE : RK_UNWIND_NO_FILE;
-}
-
-static int open_module(int root, const struct rk_module *module, struct elf **ret)
-{
-    return module->kind == RK_MODULE_VDSO ? elf_open_vdso(ret) : elf_open_at(root, module->path, ret, NULL);
 }
 
 int tables_load(struct tables *tables, int root, const struct rk_module *module, uint32_t machine)
 {
     _cleanup_elf_ struct elf *elf = NULL;
+    char path[OBJECT_PATH_MAX];
 
     *tables = (struct tables){.module = *module};
     if (module->kind == RK_MODULE_ANONYMOUS) {
         tables->reason = RK_UNWIND_ANONYMOUS;
         return 0;
     }
-    int rc = open_module(root, module, &elf);
+    int rc = object_open(root, module, path, &elf, &tables->id);
     if (rc < 0) {
         tables->reason = reason_of(rc);
         return is_hard(rc) ? rc : 0;
     }
-    rc = elf_build_id(elf, &tables->id);
-    if (is_hard(rc))
-        return rc;
-    tables->reason = elf->machine == machine ? judge(module, &tables->id, rc) : RK_UNWIND_BAD_FILE;
+    tables->reason = elf->machine == machine ? RK_UNWIND_FINE : RK_UNWIND_BAD_FILE;
     if (tables->reason != RK_UNWIND_FINE)
         return 0;
     rc = read_loads(elf, tables);
@@ -351,11 +334,10 @@ static int try_debug(struct tables *tables, int root)
 {
     _cleanup_elf_ struct elf *elf = NULL, *debug = NULL;
     struct build_id own = {0};
-    int rc = open_module(root, &tables->module, &elf);
+    char path[OBJECT_PATH_MAX];
+    int rc = object_open(root, &tables->module, path, &elf, &own);
 
-    if (rc == 0)
-        rc = elf_build_id(elf, &own);
-    if (rc > 0 || rc == -ENODATA) /* it may have been replaced since */
+    if (rc >= 0) /* it may have been replaced since */
         rc = build_id_same(&own, &tables->id) ? load_debug_frame(elf, &tables->debug) : -ENOENT;
     if (rc < 0 && !is_hard(rc)) {
         free_part(&tables->debug);

@@ -238,6 +238,109 @@ static void kernel(void **state)
     assert_int_equal(module(0).start, 0);
 }
 
+static int ksymbol(uint64_t address, uint32_t length, uint32_t kind, uint32_t flags, const char *name)
+{
+    struct rk_ksymbol k = {.size = sizeof k, .address = address, .length = length, .kind = kind};
+    struct rk_record from = {0};
+    k.flags = flags, k.name = name;
+    return feed(encode_ksymbol(&none, &from, &k, buffer, sizeof buffer));
+}
+
+/* Code that the kernel makes: as long as it is there it is what it is called, then what was there before. */
+static void kernel_code(void **state)
+{
+    (void)state;
+    enum { REMOVED = 1 };
+    const uint64_t at = 0xffffffffc0200000;
+    map(-1, at, 0x5000, 0, "[nf_tables]");
+    assert_int_equal(ksymbol(at + 0x10000, 0x80, 1, 0, "bpf_prog_6deef7357e7b4530_probe"), 1);
+    assert_int_equal(ksymbol(at + 0x10080, 0x40, 1, 0, "bpf_prog_6deef7357e7b4530_probe"), 1); /* again */
+    assert_int_equal(ksymbol(at + 0x20000, 0x100, 2, 0, "ftrace_trampoline"), 1);
+    struct rk_module first = module(find(1, at + 0x1007f).module),
+                     second = module(find(1, at + 0x10080).module);
+    assert_int_equal(first.kind, RK_MODULE_KERNEL_CODE);
+    assert_string_equal(first.path, "bpf_prog_6deef7357e7b4530_probe");
+    assert_string_equal(first.name, "[bpf]");
+    assert_int_equal(first.start, at + 0x10000);
+    assert_int_equal(first.end, at + 0x10080);
+    assert_int_equal(second.start, at + 0x10080);
+    assert_int_equal(find(1, at + 0x10081).offset, at + 0x10081);
+    assert_string_equal(module(find(1, at + 0x20010).module).name, "[kernel]");
+
+    assert_int_equal(ksymbol(at + 0x10000, 0x80, 1, REMOVED, "bpf_prog_6deef7357e7b4530_probe"), 1);
+    assert_int_equal(find(1, at + 0x10000).module, 0); /* the kernel's, as far as anyone knows */
+    assert_int_equal(module(find(1, at + 0x10080).module).kind, RK_MODULE_KERNEL_CODE);
+    assert_int_equal(ksymbol(at + 0x10000, 0x80, 1, REMOVED, "twice"), 0);
+    assert_int_equal(ksymbol(at, 0x80, 1, REMOVED, "not code"), 0); /* a module stays */
+    assert_string_equal(module(find(1, at).module).name, "[nf_tables]");
+    assert_int_equal(ksymbol(at + 0x20000, 0x100, 1, 0, "bpf_prog_over"), 1); /* in another's place */
+    assert_string_equal(module(find(1, at + 0x20000).module).path, "bpf_prog_over");
+    assert_int_equal(ksymbol(0x1000, 0x80, 1, 0, "user"), 0);
+    assert_int_equal(ksymbol(at, 0, 1, 0, "empty"), 0);
+    assert_int_equal(ksymbol(UINT64_MAX - 8, 0x80, 1, 0, "wraps"), 0);
+}
+
+static int namespaces(int32_t pid, uint64_t pids, uint64_t mounts)
+{
+    struct rk_namespace list[7] = {[3] = {.inode = pids}, [5] = {.inode = mounts}};
+    struct rk_namespaces n = {.size = sizeof n, .pid = pid, .tid = pid, .list = list, .n = 7};
+    struct rk_record from = {0};
+    return feed(encode_namespaces(&none, &from, &n, buffer, sizeof buffer));
+}
+
+static void processes(void **state)
+{
+    (void)state;
+    struct rk_process p = {.size = sizeof p};
+    assert_int_equal(rk_image_process(image, 10, &p), -ESRCH);
+    assert_int_equal(rk_image_process(NULL, 10, &p), -EINVAL);
+    assert_int_equal(namespaces(10, 4026531836, 4026532001), 1);
+    map(10, 0x1000, 0x1000, 0, "/bin/prog");
+    assert_int_equal(rk_image_process(image, 10, &p), 0);
+    assert_int_equal(p.pid, 10);
+    assert_int_equal(p.parent, 0);
+    assert_int_equal(p.known, 1);
+    assert_int_equal(p.mappings, 1);
+    assert_int_equal(p.mount_namespace, 4026532001);
+    assert_int_equal(p.pid_namespace, 4026531836);
+    task(RK_RECORD_FORK, 11, 11, 10, 10, 0);
+    namespaces(11, 4026531999, 4026532001);  /* unshare(CLONE_NEWPID): its children's */
+    task(RK_RECORD_EXIT, 11, 12, 10, 10, 0); /* a thread */
+    assert_int_equal(rk_image_process(image, 11, &p), 0);
+    assert_int_equal(p.parent, 10);
+    assert_int_equal(p.ended, 0);
+    assert_int_equal(p.mount_namespace, 4026532001); /* its parent's */
+    assert_int_equal(p.pid_namespace, 4026531999);
+    task(RK_RECORD_EXIT, 11, 11, 10, 10, 0);
+    rk_image_process(image, 11, &p);
+    assert_int_equal(p.ended, 1);
+    task(RK_RECORD_FORK, 11, 11, 1, 1, 0);
+    rk_image_process(image, 11, &p);
+    assert_int_equal(p.ended, 0);
+    assert_int_equal(p.mount_namespace, 0);
+
+    /* One path in two containers, told by records that have no inodes: two modules. */
+    namespaces(20, 1, 111);
+    namespaces(21, 1, 222);
+    namespaces(22, 1, 222);
+    for (int32_t pid = 20; pid < 23; pid++)
+        map_of(pid, 0x1000, 0x1000, "/usr/bin/app", 0, NULL);
+    assert_int_not_equal(find(20, 0x1000).module, find(21, 0x1000).module);
+    assert_int_equal(find(21, 0x1000).module, find(22, 0x1000).module);
+}
+
+static void cgroups(void **state)
+{
+    (void)state;
+    struct rk_cgroup c = {.size = sizeof c, .id = 4711, .path = "/system.slice/x.service"};
+    struct rk_record from = {0};
+    assert_string_equal(rk_image_cgroup(image, 4711), "");
+    assert_int_equal(feed(encode_cgroup(&none, &from, &c, buffer, sizeof buffer)), 1);
+    assert_string_equal(rk_image_cgroup(image, 4711), "/system.slice/x.service");
+    assert_string_equal(rk_image_cgroup(image, 4712), "");
+    assert_string_equal(rk_image_cgroup(NULL, 4711), "");
+}
+
 static void guests(void **state)
 {
     (void)state;
@@ -310,7 +413,11 @@ static void modules_once(void **state)
     }
     assert_int_equal(rk_image_modules(image), 2 + 50); /* code without a file is each process's own */
     assert_int_equal(module(find(7, 0x9000).module).pid, 7);
-    assert_int_equal(module(find(7, 0x1000).module).pid, 0);
+    struct rk_module shared = module(find(7, 0x1000).module); /* where the last one has it */
+    assert_int_equal(shared.pid, 50);
+    assert_int_equal(shared.start, 0x5000);
+    assert_int_equal(shared.end, 0x6000);
+    assert_int_equal(shared.inode, 77);
     map_of(60, 0x1000, 0x1000, "/lib/libc.so", 78, NULL); /* replaced by an upgrade */
     assert_int_equal(rk_image_modules(image), 53);
     map_of(61, 0x1000, 0x1000, "/lib/libc.so", 0, "twelve bytes");
@@ -362,11 +469,11 @@ static void odd_records(void **state)
     assert_int_equal(rk_image_feed(image, &record), 0);
     record.type = 4711;
     assert_int_equal(rk_image_feed(image, &record), 0);
-    for (uint32_t type = 1; type <= 10; type++) { /* too short for what they are */
+    for (uint32_t type = 1; type <= 25; type++) { /* too short for what they are */
         record.type = type;
         int rc = rk_image_feed(image, &record);
         assert_true(rc == 0 || rc == -EBADMSG);
-        assert_true(rc == 0 || type == 1 || type == 3 || type == 4 || type == 7 || type == 10);
+        assert_true(rc == 0 || type == 1 || type == 3 || type == 4 || type == 7 || type == 10 || type > 15);
     }
     assert_int_equal(rk_image_feed(NULL, &record), -EINVAL);
     assert_int_equal(rk_image_feed(image, NULL), -EINVAL);
@@ -465,9 +572,11 @@ static void myself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(finds),          TEST(overlap),     TEST(fork_and_exec),  TEST(threads), TEST(exit_and_reuse),
-        TEST(kernel),         TEST(guests),      TEST(kinds),          TEST(deleted), TEST(modules_once),
-        TEST(told_build_ids), TEST(odd_records), TEST(many_processes), TEST(running), TEST(myself),
+        TEST(finds),          TEST(overlap),        TEST(fork_and_exec), TEST(threads),
+        TEST(exit_and_reuse), TEST(kernel),         TEST(kernel_code),   TEST(processes),
+        TEST(cgroups),        TEST(guests),         TEST(kinds),         TEST(deleted),
+        TEST(modules_once),   TEST(told_build_ids), TEST(odd_records),   TEST(many_processes),
+        TEST(running),        TEST(myself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

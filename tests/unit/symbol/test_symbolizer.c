@@ -381,12 +381,77 @@ static void myself(void **state)
     rk_symbolizer_close(s);
 }
 
+/* A function that the kernel made is its own module: no list of names is needed. */
+static void kernel_code(void **state)
+{
+    (void)state;
+    struct rk_symbolizer *s = open_at(fake_root()); /* it has no /proc/kallsyms */
+    char path[] = "bpf_prog_6deef7357e7b4530_probe";
+    struct rk_module code = {
+        .size = sizeof code, .kind = RK_MODULE_KERNEL_CODE, .path = path, .name = "[bpf]"};
+    code.start = 0xffffffffc0200000, code.end = code.start + 0x80;
+    const char *name = ask(s, &code, code.start + 5).name;
+    path[0] = '?'; /* the caller's may go */
+    assert_string_equal(name, "bpf_prog_6deef7357e7b4530_probe");
+    path[0] = 'b';
+    expect_name(s, &code, code.start + 0x7f, "bpf_prog_6deef7357e7b4530_probe", 0x7f);
+    expect_miss(s, &code, code.start + 0x80, RK_MISS_NO_SYMBOL);
+    expect_miss(s, &code, code.start - 1, RK_MISS_NO_SYMBOL);
+    rk_symbolizer_close(s);
+    fake_end();
+}
+
+/* By address, as nm has it; in lld's file offsets and addresses differ. A debug file has no bytes at all. */
+static void by_address(void **state)
+{
+    (void)state;
+    struct rk_symbolizer_options options = {
+        .size = sizeof options, .root = fake_root(), .flags = RK_SYMBOLIZER_ADDRESSES};
+    struct rk_symbolizer *s = NULL;
+    assert_int_equal(rk_symbolizer_open(&options, &s, NULL), 0);
+    put_fixture("lib/lld", "elf/lld-pie");
+    struct rk_module lld = module_of("/lib/lld", NULL);
+    expect_name(s, &lld, 0x2650, "function_00", 0);
+    expect_name(s, &lld, 0x2671, "function_01", 1);
+    expect_miss(s, &lld, 0x1650, RK_MISS_NO_SYMBOL);
+    expect_miss(s, &lld, UINT64_MAX, RK_MISS_NO_SYMBOL);
+    rk_symbolizer_close(s);
+    s = NULL;
+    options.flags = 4;
+    assert_int_equal(rk_symbolizer_open(&options, &s, NULL), -EINVAL);
+    fake_end();
+}
+
+/* Two containers, one path, no build-ids: each its own file. */
+static void containers(void **state)
+{
+    (void)state;
+    struct rk_symbolizer *s = open_at(fake_root());
+    struct rk_module a = module_of("/lib/app", NULL), b = a;
+    char path[512];
+    struct stat st;
+    put_fixture("proc/71/root/lib/app", "elf/labels");
+    put_fixture("proc/72/root/lib/app", "elf/lld-pie");
+    snprintf(path, sizeof path, "%s/proc/71/root/lib/app", fake_path);
+    assert_int_equal(stat(path, &st), 0);
+    a.pid = 71, a.inode = st.st_ino;
+    snprintf(path, sizeof path, "%s/proc/72/root/lib/app", fake_path);
+    assert_int_equal(stat(path, &st), 0);
+    b.pid = 72, b.inode = st.st_ino;
+    expect_name(s, &a, text_offset("elf/labels"), "first", 0);
+    expect_name(s, &b, 0x1650, "function_00", 0);
+    expect_name(s, &a, text_offset("elf/labels"), "first", 0);
+    rk_symbolizer_close(s);
+    fake_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),    cmocka_unit_test(not_believed),     cmocka_unit_test(reasons),
-        cmocka_unit_test(stripped), cmocka_unit_test(lld_pie),          cmocka_unit_test(vdso),
-        cmocka_unit_test(kernel),   cmocka_unit_test(kernel_read_once), cmocka_unit_test(myself),
+        cmocka_unit_test(names),       cmocka_unit_test(not_believed),     cmocka_unit_test(reasons),
+        cmocka_unit_test(stripped),    cmocka_unit_test(lld_pie),          cmocka_unit_test(vdso),
+        cmocka_unit_test(kernel_code), cmocka_unit_test(by_address),       cmocka_unit_test(containers),
+        cmocka_unit_test(kernel),      cmocka_unit_test(kernel_read_once), cmocka_unit_test(myself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
