@@ -25,7 +25,7 @@ struct cursor {
 static inline struct cursor cursor_of(const void *bytes, size_t n)
 {
     const unsigned char *at = bytes;
-    return (struct cursor){at, at + n, false};
+    return (struct cursor){at, n ? at + n : at, false}; /* NULL is no place to count from */
 }
 
 static inline size_t cursor_left(const struct cursor *c)

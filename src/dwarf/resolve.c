@@ -55,11 +55,11 @@ static int add_frame(struct worker *w, const struct unit *lines_of, int64_t func
 
     if (function < 0 || path < 0)
         return -ENOMEM;
-    struct frame *frame = vector_push(&w->found->frames);
+    struct line_frame *frame = vector_push(&w->found->frames);
     if (!frame)
         return -ENOMEM;
-    *frame =
-        (struct frame){function == NAME_NONE ? TEXT_NONE : (uint32_t)function, (uint32_t)path, line, column};
+    *frame = (struct line_frame){function == NAME_NONE ? TEXT_NONE : (uint32_t)function, (uint32_t)path, line,
+                                 column};
     return 0;
 }
 

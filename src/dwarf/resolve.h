@@ -9,7 +9,7 @@
 
 #define TEXT_NONE UINT32_MAX
 
-struct frame {
+struct line_frame {
     uint32_t function, file; /* numbers in the texts of its batch; TEXT_NONE */
     uint32_t line, column;   /* 0: unknown */
 };
@@ -22,7 +22,7 @@ struct found_answer {
 /* What one worker found out. */
 struct found {
     struct intern texts;
-    VECTOR(struct frame) frames;
+    VECTOR(struct line_frame) frames;
     VECTOR(struct found_answer) answers;
 };
 

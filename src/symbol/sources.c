@@ -161,7 +161,7 @@ static int gather(struct making *m, size_t *ret_frames)
         const struct found_answer *answer = answer_of(m, i);
         frames += answer ? answer->n : 1;
         for (uint32_t k = 0; answer && k < answer->n; k++) {
-            const struct frame *frame = &m->founds[m->known[i].found].frames.items[answer->first + k];
+            const struct line_frame *frame = &m->founds[m->known[i].found].frames.items[answer->first + k];
             if (own_text(m, m->function, m->known[i].found, frame->function, true) < 0 ||
                 own_text(m, m->file, m->known[i].found, frame->file, false) < 0)
                 return -ENOMEM;
@@ -208,7 +208,7 @@ static int allocate(const struct making *m, size_t frames, struct columns *c)
     return 0;
 }
 
-static void fill_frame(const struct making *m, size_t offset, const struct frame *frame,
+static void fill_frame(const struct making *m, size_t offset, const struct line_frame *frame,
                        const char *const *texts, struct columns *c, size_t at)
 {
     uint32_t found = m->known[offset].found;
