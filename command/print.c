@@ -74,20 +74,6 @@ int print_error(const char *verb, const struct rk_error *e)
     return STATUS_FAILED;
 }
 
-int print_event_error(const char *verb, const char *text, const struct rk_error *e)
-{
-    size_t length = strlen(text);
-
-    print_error(verb, e);
-    if (length > 100 || e->position > length || e->cause == RK_CAUSE_MEMORY)
-        return STATUS_USAGE;
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] < 0x20 || (unsigned char)text[i] >= 0x7f)
-            return STATUS_USAGE; /* columns and bytes would not agree */
-    fprintf(stderr, "  %s\n  %*s^\n", text, (int)e->position, "");
-    return STATUS_USAGE;
-}
-
 /* Length of the UTF-8 character at s, or 0 where there is none. s ends with a NUL, which ends every test. */
 static size_t character(const unsigned char *s)
 {
@@ -101,6 +87,55 @@ static size_t character(const unsigned char *s)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
     return n;
+}
+
+#define CARET_BEFORE 60 /* columns of the text that are shown before the place, … */
+#define CARET_BEHIND 40 /* … and behind it */
+
+/* The character at s, or the escape that stands for a byte that is none, into `to`: bytes there; *ret_bytes: of the text. */
+static size_t show_one(const unsigned char *s, char to[static 8], size_t *ret_bytes)
+{
+    size_t n = character(s);
+
+    *ret_bytes = n ? n : 1;
+    if (n == 0)
+        return (size_t)snprintf(to, 8, "\\x%02x", *s);
+    memcpy(to, s, n);
+    return n;
+}
+
+/* The text around `position`, and a caret below it. A character counts as one column, an escape as the four it is. */
+static void print_caret(const char *text, size_t position)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t column = 0, from = 0, at_caret = 0, length = strlen(text), bytes;
+    char one[8];
+    bool cut = false;
+
+    for (size_t i = 0; i < length && i < position; i += bytes) /* columns before it */
+        at_caret += show_one(s + i, one, &bytes) == 4 && bytes == 1 ? 4 : 1;
+    from = at_caret > CARET_BEFORE ? at_caret - CARET_BEFORE : 0;
+    fputs(from ? "  …" : "  ", stderr);
+    for (size_t i = 0; i < length; i += bytes) {
+        size_t n = show_one(s + i, one, &bytes), wide = n == 4 && bytes == 1 ? 4 : 1;
+        cut = column >= at_caret + CARET_BEHIND;
+        if (cut)
+            break;
+        if (column >= from)
+            fwrite(one, 1, n, stderr);
+        else if (column + wide > from)
+            from = column + wide;
+        column += wide;
+    }
+    fprintf(stderr, "%s\n  %*s^\n", cut ? "…" : "", (int)(at_caret - from + (from > 0)), "");
+}
+
+int print_event_error(const char *verb, const char *text, const struct rk_error *e)
+{
+    print_error(verb, e);
+    if (e->position <= strlen(text) && e->cause != RK_CAUSE_MEMORY)
+        print_caret(text, e->position);
+    return STATUS_USAGE;
 }
 
 const char *print_safe(const char *text, char *buffer, size_t size)

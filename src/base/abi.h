@@ -18,6 +18,9 @@ enum {
     PERF_BREAKPOINT = 5,
 };
 
+/* PERF_TRACEPOINT: the one that has the same number everywhere, ftrace:function */
+#define TRACEPOINT_FUNCTION 1
+
 /* PERF_HARDWARE */
 enum {
     HW_CYCLES,

@@ -284,7 +284,6 @@ static int tracepoint_id(struct rk_host *host, struct doctor_check *check, int64
 {
     const char *where = "/sys/kernel/tracing";
     char path[4200];
-    int64_t level = 0;
     int rc = rk_host_mount(host, RK_MOUNT_TRACEFS, &where);
 
     if (rc == 0) {
@@ -297,19 +296,10 @@ static int tracepoint_id(struct rk_host *host, struct doctor_check *check, int64
     if (rc != -EACCES && rc != -EPERM) {
         say(check, RK_VERDICT_NO,
             "sched:sched_switch: tracefs is not mounted, or the kernel has no such tracepoint");
-        snprintf(check->remedy, sizeof check->remedy, "%s",
-                 rk_host_fact(host, RK_FACT_CONTAINER) == 1
-                     ? "docker run -v /sys/kernel/tracing:/sys/kernel/tracing:ro …"
-                     : "sudo mount -t tracefs tracefs /sys/kernel/tracing");
-        return rc;
+    } else {
+        say(check, RK_VERDICT_NO, "sched:sched_switch: this user can't read %.100s", where);
     }
-    rk_host_limit(host, RK_LIMIT_PARANOID, &level);
-    say(check, RK_VERDICT_NO, "sched:sched_switch: this user can't read %.100s", where);
-    snprintf(check->remedy, sizeof check->remedy, "sudo mount -o remount,mode=755,gid=$(id -g) %.100s%s",
-             where,
-             level > -1 && rk_host_fact(host, RK_FACT_CAP_PERFMON) != 1
-                 ? " && sudo sysctl -w kernel.perf_event_paranoid=-1"
-                 : "");
+    host_tracefs_remedy(host, rc, -1, check->remedy, sizeof check->remedy);
     return rc;
 }
 

@@ -6,8 +6,13 @@
  * The address is a number, a symbol of the kernel, or a symbol of a file: in a program that is not position-independent
  * it lies where it was linked, else @ and a running process (or @self) say where. The length is that of the symbol
  * where it is 1, 2, 4 or 8, and 4 otherwise; to execute, the kernel wants the size of a long.
+ *
+ * What x86's debug registers can't do is refused here, where it can be pointed at; other processors take more (arm64 any
+ * 1 to 8 bytes), and their kernels say no themselves.
  */
 #include "base/abi.h"
+#include "base/text.h"
+#include "event/modifier.h"
 #include "event/number.h"
 #include "event/parse.h"
 #include "event/place.h"
@@ -16,6 +21,12 @@
 #include <inttypes.h>
 
 enum { READ = 1, WRITE = 2, EXECUTE = 4 }; /* HW_BREAKPOINT_R, _W, _X */
+
+#if defined(__x86_64__) || defined(__i386__)
+#define IS_X86 true
+#else
+#define IS_X86 false
+#endif
 
 /* "rwx" in any order, each at most once; 0: it is not that. */
 static uint32_t access_of(const char *text, size_t n)
@@ -106,6 +117,59 @@ static int take_length(struct parser *p, struct part *part, uint64_t *ret)
     return 1;
 }
 
+/* :rwx at `part->end`; else modifiers must be there, which stay for the caller. 0 or -EINVAL with p->e filled. */
+static int take_access(struct parser *p, struct part *part, uint32_t *ret)
+{
+    struct modifiers modifiers;
+    const char *letters = part->end + 1;
+    char shown[16];
+    size_t wrong;
+
+    if (*part->end != ':')
+        return 0;
+    size_t n = name_bytes(letters);
+    uint32_t got = access_of(letters, n);
+    if (got) {
+        *ret = got;
+        part->end = letters + n;
+        return 0;
+    }
+    if (n == 0 || modifiers_parse(letters, n, &modifiers, &wrong) == 0)
+        return 0;
+    const char *at = letters + (strchr("rwx", letters[0]) ? strspn(letters, "rwx") : wrong);
+    if (at == letters + n) /* rr */
+        return parse_fail(p, letters, "each of r, w and x may stand there once");
+    return parse_fail(p, at, "expected r, w, x or modifiers (" MODIFIER_LETTERS "), got '%s'",
+                      text_show(shown, sizeof shown, at, 1));
+}
+
+/* Whether the processor can watch that. `said`: its length, in the text, or NULL. */
+static int check(struct parser *p, const struct part *address, const char *said, const char *end,
+                 const struct rk_event *event)
+{
+    uint64_t length = event->config2;
+    uint32_t access = event->bp_type;
+
+    if ((access & EXECUTE) && access != EXECUTE)
+        return parse_fail(p, end - 1, "x stands alone: a breakpoint is executed, or read and written");
+    if (!IS_X86)
+        return 0;
+    if (access == EXECUTE && length != sizeof(long))
+        return parse_fail(p, said, "to execute, the length is %zu, or left out", sizeof(long));
+    if (access == EXECUTE)
+        return 0;
+    if (access == READ)
+        return parse_fail(p, end - 1, "this processor can't watch reads alone: write rw");
+    if (length & (length - 1))
+        return parse_fail(p, said, "the length is 1, 2, 4 or 8 bytes");
+    if (event->config1 % length)
+        return parse_fail(p, said ? said : address->text,
+                          "the address %#" PRIx64 " is not a multiple of the length, %" PRIu64
+                          ": write a smaller one, as in mem:%#" PRIx64 "/1",
+                          event->config1, length, event->config1);
+    return 0;
+}
+
 int read_breakpoint(struct parser *p)
 {
     uint64_t address = 0, size = 0, length = 0;
@@ -116,17 +180,13 @@ int read_breakpoint(struct parser *p)
     if (strncmp(p->at, "mem:", 4) != 0)
         return 0;
     rc = take_address(p, &part, &address, &size);
+    const char *at_length = part.end + 1;
     int said = rc < 0 ? rc : take_length(p, &part, &length);
     if (said < 0)
         return said;
-    if (*part.end == ':') {
-        size_t n = name_bytes(part.end + 1);
-        uint32_t got = access_of(part.end + 1, n);
-        if (got) {
-            access = got;
-            part.end += 1 + n;
-        }
-    }
+    rc = take_access(p, &part, &access);
+    if (rc < 0)
+        return rc;
     struct event_item *item = parse_add(p, &rc);
     if (!item)
         return rc;
@@ -138,6 +198,9 @@ int read_breakpoint(struct parser *p)
     item->event.config1 = address;
     item->event.config2 = length;
     item->event.bp_type = access;
+    rc = check(p, &part, said ? at_length : NULL, part.end, &item->event);
+    if (rc < 0)
+        return rc;
     item->body = parse_text(p, "mem:%#" PRIx64 "/%" PRIu64 ":%s%s%s", address, length,
                             access & READ ? "r" : "", access & WRITE ? "w" : "", access & EXECUTE ? "x" : "");
     if (!item->body)

@@ -113,6 +113,19 @@ enum libpfm_answer libpfm_encode(const char *name, struct perf_attr *ret, const 
     return LIBPFM_NO_NAME;
 }
 
+const char *libpfm_pmu(const char *name, size_t n, bool *ret_here)
+{
+    pthread_once(&once, start);
+    for (int i = 0; pfm.started && i < PFM_PMU_MAX; i++) {
+        struct pfm_pmu pmu = {.size = sizeof pmu};
+        if (pfm.pmu(i, &pmu) != PFM_SUCCESS || strlen(pmu.name) != n || memcmp(pmu.name, name, n) != 0)
+            continue;
+        *ret_here = pmu.flags & 1;
+        return pmu.description;
+    }
+    return NULL;
+}
+
 int libpfm_each(int (*each)(void *context, const struct libpfm_event *event), void *context)
 {
     int rc = 0;

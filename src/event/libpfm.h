@@ -7,6 +7,7 @@
 #include "base/abi.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum libpfm_answer {
     LIBPFM_ENCODED,
@@ -19,6 +20,10 @@ enum libpfm_answer {
 /* Encodes a name with umasks and modifiers, "skl::INST_RETIRED:ANY_P:u": of *ret, type, config … config2 and the
  * exclude and precise flags. LIBPFM_WRONG: *ret_why says what is, in libpfm4's words. */
 enum libpfm_answer libpfm_encode(const char *name, struct perf_attr *ret, const char **ret_why);
+
+/* What libpfm4 calls the PMU of that name, which it takes this machine to have (*ret_here) or not; NULL: it has none of
+ * that name, or is missing. */
+const char *libpfm_pmu(const char *name, size_t n, bool *ret_here);
 
 /* An event of one of the PMUs that libpfm4 takes this machine to have. Texts are libpfm4's and stay. */
 struct libpfm_event {

@@ -98,7 +98,11 @@ static const char *proposal(const struct nearest *nearest, size_t i, char buffer
 
 char *nearest_remedy(const struct nearest *nearest, char *buffer, size_t size)
 {
-    static const char list[] = "`reckon list` shows what there is";
+    return nearest_or(nearest, "`reckon list` shows what there is", buffer, size);
+}
+
+char *nearest_or(const struct nearest *nearest, const char *list, char *buffer, size_t size)
+{
     char a[160], b[160], c[160];
 
     if (nearest->n == 3)

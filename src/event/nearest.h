@@ -31,7 +31,10 @@ void nearest_offer(struct nearest *nearest, const char *name);
 /* The same for a name that is to be proposed as of/name/; an equal one of another PMU is not proposed twice. */
 void nearest_offer_of(struct nearest *nearest, const char *name, const char *of);
 
-/* A sentence that names them, or where else to look. Returns `buffer`. */
+/* A sentence that names them, and where else to look: "`reckon list` shows what there is". Returns `buffer`. */
 char *nearest_remedy(const struct nearest *nearest, char *buffer, size_t size);
+
+/* The same, where that is something else. */
+char *nearest_or(const struct nearest *nearest, const char *elsewhere, char *buffer, size_t size);
 
 #endif

@@ -105,29 +105,77 @@ static int no_file(struct parser *p, const char *at, const char *path, int rc)
     return parse_refuse(p, at, rc, RK_CAUSE_NO_FILE, NULL, "%s: %s", shown, strerror(-rc));
 }
 
-int place_in_file(struct parser *p, const char *path, const char *at, const char *symbol, size_t n,
-                  struct place *ret)
+static int find_in_file(struct parser *p, const char *path, const char *at, const char *symbol, size_t n,
+                        struct place *ret)
 {
     struct offering offering = {.p = p};
     struct elf_symbol found = {0};
     _cleanup_elf_ struct elf *elf = NULL;
-    char shown[80], remedy[256];
+    char shown[80], remedy[256], elsewhere[160];
     int rc = elf_open_at(p->host->root, path, &elf, NULL);
 
     if (rc < 0)
         return no_file(p, at, path, rc);
     nearest_start(&offering.nearest, symbol, n);
     rc = symtab_find(elf, symbol, n, &found, offer_name, &offering);
-    if (rc == -ENOENT)
+    if (rc == -ENOENT) {
+        snprintf(elsewhere, sizeof elsewhere, "`readelf -Ws %.100s` shows its symbols", path);
         return parse_refuse(p, symbol, rc, RK_CAUSE_NO_EVENT,
-                            nearest_remedy(&offering.nearest, remedy, sizeof remedy),
+                            nearest_or(&offering.nearest, elsewhere, remedy, sizeof remedy),
                             "%s: no such symbol in %.120s", text_show(shown, sizeof shown, symbol, n), path);
+    }
     if (rc < 0)
         return no_file(p, at, path, rc);
     *ret =
         (struct place){.address = found.value, .size = found.size, .fixed = elf->type == ELF_TYPE_EXECUTABLE};
     ret->in_file = elf_offset(elf, found.value, &ret->offset) == 0;
     return 0;
+}
+
+/* "path:symbol", or false: it is too long to be kept. */
+static bool make_key(char key[static MEMO_KEY], const char *path, const char *symbol, size_t n)
+{
+    size_t n_path = strlen(path);
+
+    if (n_path + 1 + n >= MEMO_KEY)
+        return false;
+    memcpy(key, path, n_path);
+    key[n_path] = ':';
+    memcpy(key + n_path + 1, symbol, n);
+    key[n_path + 1 + n] = '\0';
+    return true;
+}
+
+/* The host keeps what was found, as long as the file is the same, which is looked at once in a tick: that a file may
+ * change behind the look is so however often one looks. */
+int place_in_file(struct parser *p, const char *path, const char *at, const char *symbol, size_t n,
+                  struct place *ret)
+{
+    struct memo memo, now = {.seen = sys_tick()};
+    char key[MEMO_KEY];
+    bool kept = make_key(key, path, symbol, n), known = kept && host_memo_get(p->host, key, &memo);
+
+    if (!known || memo.seen != now.seen) {
+        kept = kept && sys_file_stamp(p->host->root, path, now.stamp) == 0;
+        known = known && kept && memcmp(memo.stamp, now.stamp, sizeof now.stamp) == 0;
+        if (known) {
+            memo.seen = now.seen;
+            host_memo_put(p->host, key, &memo); /* changes what is there */
+        }
+    }
+    if (known) {
+        *ret = (struct place){memo.value[0], memo.value[1], memo.value[2], memo.value[3] & 1,
+                              memo.value[3] >> 1 & 1};
+        return 0;
+    }
+    int rc = find_in_file(p, path, at, symbol, n, ret);
+    if (rc < 0 || !kept)
+        return rc;
+    now.value[0] = ret->address;
+    now.value[1] = ret->in_file ? ret->offset : 0;
+    now.value[2] = ret->size;
+    now.value[3] = (uint64_t)ret->in_file | (uint64_t)ret->fixed << 1;
+    return host_memo_put(p->host, key, &now) < 0 ? fail_memory(p->e, RK_STAGE_EVENT) : 0;
 }
 
 /* What is linked lowest, as the loader maps it: the first loaded segment. */

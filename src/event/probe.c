@@ -53,11 +53,12 @@ static int ask_pmu(struct parser *p, const struct kind *kind, struct rk_event *e
     rc = host_pmu_type(p->host, pmu, &event->type);
     if (rc < 0)
         return parse_unreadable(p, p->at, pmu, "type", rc);
-    rc = host_pmu_format(p->host, pmu, "retprobe", 8, &format);
-    if (kind->returns && rc < 0)
-        return parse_unreadable(p, p->at, pmu, "retprobe", rc);
-    if (kind->returns)
+    if (kind->returns) {
+        rc = host_pmu_format(p->host, pmu, "retprobe", 8, &format);
+        if (rc < 0)
+            return parse_unreadable(p, p->at, pmu, "retprobe", rc);
         event->config = format->mask & -format->mask;
+    }
     event->pmu = kind->pmu;
     return 0;
 }

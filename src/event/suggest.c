@@ -47,8 +47,14 @@ int no_such_event(struct parser *p)
             "install libpfm4: sudo apt-get install libpfm4, or sudo dnf install libpfm",
             "%s: no such event; if it is a vendor's name, libpfm4 is needed, which is not installed",
             text_show(shown, sizeof shown, name, strcspn(name, ",{} \t\r\n")));
+    int rc = vendor_unknown(p);
+    if (rc < 0)
+        return rc;
+    if (name[n] == ':' && strchr(",{} \t\r\n", name[n + 1]) && tracepoint_system(p)) /* the NUL too */
+        return parse_fail(p, name + n + 1, "expected the name of a tracepoint behind '%s:'",
+                          text_show(shown, sizeof shown, name, n));
     if (name[n] == ':' && !has_modifiers(name + n)) {
-        int rc = tracepoint_missing(p);
+        rc = tracepoint_missing(p);
         if (rc < 0)
             return rc;
     }
@@ -59,7 +65,11 @@ int no_such_event(struct parser *p)
     for (size_t i = 0; name_at(i); i++)
         nearest_offer(&nearest, name_at(i));
     offer_aliases(p, &nearest);
+    if (!skip)
+        vendor_offer(p, &nearest);
     text_show(shown, sizeof shown, name, n);
+    if (nearest.n == 0 && name[n] == ':' && strchr(",{} \t\r\n", name[n + 1]))
+        return parse_fail(p, name + n + 1, "expected the name of a tracepoint behind '%s:'", shown);
     return parse_refuse(p, name, -ENOENT, RK_CAUSE_NO_EVENT, nearest_remedy(&nearest, remedy, sizeof remedy),
                         "%s: no such event", shown);
 }

@@ -14,6 +14,7 @@
 #include "sys/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 
 #define NAME_BYTES 255 /* as a file's */
@@ -25,10 +26,12 @@ static bool shape(const struct parser *p, size_t *ret_n, size_t *ret_m)
 {
     size_t n = name_bytes(p->at);
 
-    if (n == 0 || n > NAME_BYTES || p->at[n] != ':')
+    if (n == 0 || p->at[n] != ':' || p->at[n + 1] == ':')
         return false;
     size_t m = name_bytes(p->at + n + 1);
-    if (m == 0 || m > NAME_BYTES || p->at[0] == '.' || p->at[n + 1] == '.')
+    if (m == 0 || p->at[0] == '.' || p->at[n + 1] == '.')
+        return false;
+    if ((n > NAME_BYTES && !glob_is(p->at, n)) || (m > NAME_BYTES && !glob_is(p->at + n + 1, m)))
         return false;
     *ret_n = n;
     *ret_m = m;
@@ -41,8 +44,8 @@ static int find_place(struct rk_host *host, const char **ret)
     return rk_host_mount(host, RK_MOUNT_TRACEFS, ret);
 }
 
-static int number_of(const struct rk_host *host, const char *place, const char *system, size_t n,
-                     const char *event, size_t m, uint64_t *ret)
+static int read_number(const struct rk_host *host, const char *place, const char *system, size_t n,
+                       const char *event, size_t m, uint64_t *ret)
 {
     char path[PLACE_BYTES + 2 * NAME_BYTES];
     int64_t id;
@@ -55,6 +58,26 @@ static int number_of(const struct rk_host *host, const char *place, const char *
         rc = -EBADMSG;
     if (rc == 0)
         *ret = (uint64_t)id;
+    return rc;
+}
+
+/* The number, which the host keeps. */
+static int number_of(struct rk_host *host, const char *place, const char *system, size_t n, const char *event,
+                     size_t m, uint64_t *ret)
+{
+    char key[MEMO_KEY + 1];
+    struct memo memo = {0};
+
+    snprintf(key, sizeof key, "tracepoint:%.*s:%.*s", (int)n, system, (int)m, event);
+    if (host_memo_get(host, key, &memo)) {
+        *ret = memo.value[0];
+        return 0;
+    }
+    int rc = read_number(host, place, system, n, event, m, &memo.value[0]);
+    if (rc == 0)
+        rc = host_memo_put(host, key, &memo);
+    if (rc == 0)
+        *ret = memo.value[0];
     return rc;
 }
 
@@ -164,6 +187,9 @@ int read_tracepoint(struct parser *p)
 
     if (!shape(p, &n, &m))
         return 0;
+    if (n > NAME_BYTES || m > NAME_BYTES)
+        return parse_fail(p, n > NAME_BYTES ? p->at : p->at + n + 1,
+                          "the pattern is too long: a name has at most %d bytes", NAME_BYTES);
     const char *place = NULL;
     if (find_place(p->host, &place) < 0)
         return 0;
@@ -171,6 +197,8 @@ int read_tracepoint(struct parser *p)
         rc = by_pattern(p, place, n, m);
     } else {
         rc = number_of(p->host, place, p->at, n, p->at + n + 1, m, &id);
+        if (rc == -ENOMEM)
+            return fail_memory(p->e, RK_STAGE_EVENT);
         if (rc < 0)
             return 0;
         rc = add(p, p->at, n, p->at + n + 1, m, id, false);
@@ -183,16 +211,53 @@ int read_tracepoint(struct parser *p)
 
 static int untold(struct parser *p, int rc, const char *shown)
 {
+    char remedy[256];
+
+    host_tracefs_remedy(p->host, rc, 1, remedy, sizeof remedy);
     if (rc == -ENOENT)
-        return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, "sudo mount -t tracefs nodev /sys/kernel/tracing",
+        return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, remedy,
                             "%s: tracefs is not mounted, so that no tracepoint can be found", shown);
     if (rc == -EACCES || rc == -EPERM)
         return parse_refuse(
-            p, p->at, rc, RK_CAUSE_CAPABILITY,
-            "sudo mount -o remount,mode=755 /sys/kernel/tracing, or run as root",
+            p, p->at, rc, RK_CAUSE_CAPABILITY, remedy,
             "%s: this user can't read /sys/kernel/tracing, so that no tracepoint can be found", shown);
     return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, NULL,
                         "%s: /sys/kernel/tracing/events can't be read: %s", shown, strerror(-rc));
+}
+
+/* One that can be opened: it has a number, which what lies beside them has not, nor the tracers' own records. */
+static void offer(struct parser *p, const char *place, size_t n, struct nearest *nearest, const char *name)
+{
+    struct nearest before = *nearest;
+    uint64_t id;
+    bool taken = false;
+
+    nearest_offer(nearest, name);
+    for (size_t i = 0; i < nearest->n; i++)
+        taken = taken || nearest->best[i].name == name;
+    if (taken && number_of(p->host, place, p->at, n, name, strlen(name), &id) < 0)
+        *nearest = before;
+}
+
+static bool is_there(struct parser *p, const char *place, size_t n, size_t m, const char *file)
+{
+    char path[PLACE_BYTES + 2 * NAME_BYTES];
+
+    snprintf(path, sizeof path, "%s/events/%.*s%s%.*s/%s", place, (int)n, p->at, m ? "/" : "", (int)m,
+             p->at + n + 1, file);
+    int fd = sys_open_at(p->host->root, path, O_RDONLY, 0);
+    if (fd >= 0)
+        sys_close(fd);
+    return fd >= 0;
+}
+
+bool tracepoint_system(struct parser *p)
+{
+    size_t n = name_bytes(p->at);
+    const char *place = NULL;
+
+    return n > 0 && n <= NAME_BYTES && p->at[0] != '.' && find_place(p->host, &place) == 0 &&
+           is_there(p, place, n, 0, ".");
 }
 
 int tracepoint_missing(struct parser *p)
@@ -213,13 +278,17 @@ int tracepoint_missing(struct parser *p)
     rc = number_of(p->host, place, p->at, n, p->at + n + 1, m, &id);
     if (rc < 0 && rc != -ENOENT && rc != -ENOTDIR)
         return untold(p, rc, shown);
+    if (is_there(p, place, n, m, "format"))
+        return parse_refuse(p, p->at + n + 1, -EOPNOTSUPP, RK_CAUSE_UNSUPPORTED, NULL,
+                            "%s: a record of the kernel's own tracer, which has no number to be opened by",
+                            shown);
     snprintf(path, sizeof path, "%s/events/%.*s", place, (int)n, p->at);
     bool known = list_names(&events, path) == 0 && events.list.n > 0;
     nearest_start(&nearest, known ? p->at + n + 1 : p->at, known ? m : n);
     if (!known)
         list_systems(&systems, place);
     for (size_t i = 0; known && i < events.list.n; i++)
-        nearest_offer(&nearest, events.list.items[i]);
+        offer(p, place, n, &nearest, events.list.items[i]);
     for (size_t i = 0; i < systems.list.n; i++)
         nearest_offer(&nearest, systems.list.items[i]);
     nearest_remedy(&nearest, remedy, sizeof remedy);

@@ -9,10 +9,13 @@
 #include "event/libpfm.h"
 #include "event/modifier.h"
 #include "event/names.h"
+#include "event/nearest.h"
+#include "host/host.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <strings.h>
 
 #define VENDOR_MAX 255
 
@@ -110,6 +113,121 @@ static int add(struct parser *p, const struct perf_attr *attr, const char *name,
     return rc;
 }
 
+/* The bytes of "pmu::" at p->at, or 0. */
+static size_t prefix_bytes(const struct parser *p)
+{
+    size_t n = name_bytes(p->at);
+
+    return n > 0 && p->at[n] == ':' && p->at[n + 1] == ':' ? n + 2 : 0;
+}
+
+struct offering {
+    struct nearest *nearest;
+    const char *pmu; /* of these alone; NULL: of any */
+    size_t n;
+};
+
+static int offer_event(void *context, const struct libpfm_event *event)
+{
+    struct offering *offering = context;
+
+    if (strcmp(event->pmu, "perf") == 0 ||
+        strcmp(event->pmu, "perf_raw") == 0) /* the kernel's own, offered anyway */
+        return 0;
+    if (!offering->pmu ||
+        (strlen(event->pmu) == offering->n && memcmp(event->pmu, offering->pmu, offering->n) == 0))
+        nearest_offer(offering->nearest, event->name);
+    return 0;
+}
+
+void vendor_offer(const struct parser *p, struct nearest *nearest)
+{
+    if (vendor_bytes(p->at))
+        libpfm_each(offer_event, &(struct offering){.nearest = nearest});
+}
+
+int vendor_unknown(struct parser *p)
+{
+    size_t prefix = prefix_bytes(p), n = prefix ? prefix - 2 : 0;
+    char shown[60], remedy[256];
+    struct nearest nearest;
+    bool here = false;
+
+    if (!prefix || !vendor_bytes(p->at))
+        return 0;
+    text_show(shown, sizeof shown, p->at, n);
+    const char *about = libpfm_pmu(p->at, n, &here);
+    if (!about)
+        return parse_refuse(p, p->at, -ENOENT, RK_CAUSE_NO_EVENT, "leave PMU:: out: libpfm4 then finds it",
+                            "%s: libpfm4 has no PMU of that name", shown);
+    if (!here)
+        return parse_refuse(p, p->at, -ENOENT, RK_CAUSE_NO_PMU, "`reckon list --all` shows this one's names",
+                            "%s: these are names of another processor than this one, %.80s", shown, about);
+    nearest_start(&nearest, p->at + prefix, name_bytes(p->at + prefix));
+    libpfm_each(offer_event, &(struct offering){&nearest, p->at, n});
+    return parse_refuse(p, p->at + prefix, -ENOENT, RK_CAUSE_NO_EVENT,
+                        nearest_remedy(&nearest, remedy, sizeof remedy),
+                        "%s: libpfm4 has no such event of %s",
+                        text_show(shown, sizeof shown, p->at + prefix, name_bytes(p->at + prefix)), about);
+}
+
+/* The umasks nearest to the last part of a name: "INST_RETIRED:ANY_Q". */
+struct umasks {
+    struct nearest nearest;
+    const char *event;
+    size_t n;
+};
+
+static int offer_umasks(void *context, const struct libpfm_event *event)
+{
+    struct umasks *umasks = context;
+    struct libpfm_umask umask;
+
+    if (strlen(event->name) == umasks->n && strncasecmp(event->name, umasks->event, umasks->n) == 0)
+        for (int i = 0; i < event->attributes && libpfm_umask(event, i, &umask); i++)
+            nearest_offer(&umasks->nearest, umask.name);
+    return 0;
+}
+
+static int wrong(struct parser *p, const char *name, const char *why)
+{
+    size_t prefix = prefix_bytes(p), n = name_bytes(p->at + prefix);
+    struct umasks umasks = {.event = p->at + prefix, .n = n};
+    const char *last = strrchr(name, ':');
+    char remedy[256];
+
+    nearest_start(&umasks.nearest, last ? last + 1 : "", last ? strlen(last + 1) : 0);
+    libpfm_each(offer_umasks, &umasks);
+    return parse_refuse(
+        p, p->at, -EINVAL, RK_CAUSE_SYNTAX,
+        nearest_or(&umasks.nearest, "`reckon list EVENT` shows its umasks", remedy, sizeof remedy),
+        "%.100s: libpfm4: %s", name, why);
+}
+
+/* libpfm4's answer, which the host keeps: to find one takes it some microseconds. */
+static enum libpfm_answer encode(struct rk_host *host, const char *name, struct perf_attr *ret,
+                                 const char **ret_why)
+{
+    char key[VENDOR_MAX + 16];
+    struct memo memo;
+
+    snprintf(key, sizeof key, "libpfm:%s", name);
+    if (host_memo_get(host, key, &memo)) {
+        *ret = (struct perf_attr){.type = (uint32_t)memo.stamp[0],
+                                  .flags = memo.stamp[1],
+                                  .config = memo.value[0],
+                                  .config1 = memo.value[1],
+                                  .config2 = memo.value[2]};
+        return LIBPFM_ENCODED;
+    }
+    enum libpfm_answer answer = libpfm_encode(name, ret, ret_why);
+    if (answer == LIBPFM_ENCODED) {
+        memo = (struct memo){{ret->type, ret->flags}, {ret->config, ret->config1, ret->config2}};
+        host_memo_put(host, key, &memo); /* where there is no memory for it, it is asked again */
+    }
+    return answer;
+}
+
 int read_vendor(struct parser *p)
 {
     size_t n = vendor_bytes(p->at), less = n ? without_modifiers(p->at, n) : 0;
@@ -120,15 +238,14 @@ int read_vendor(struct parser *p)
     if (!n)
         return 0;
     snprintf(name, sizeof name, "%.*s", (int)n, p->at);
-    enum libpfm_answer answer = libpfm_encode(name, &attr, &why);
+    enum libpfm_answer answer = encode(p->host, name, &attr, &why);
     if (less < n && answer != LIBPFM_ENCODED) {
         name[less] = '\0';
-        answer = libpfm_encode(name, &attr, &why);
+        answer = encode(p->host, name, &attr, &why);
         n = less;
     }
     if (answer == LIBPFM_WRONG)
-        return parse_refuse(p, p->at, -EINVAL, RK_CAUSE_SYNTAX, "reckon list shows its umasks",
-                            "%.100s: libpfm4: %s", name, why);
+        return wrong(p, name, why);
     if (answer == LIBPFM_NO_PMU)
         return no_pmu(p, name);
     return answer == LIBPFM_ENCODED ? add(p, &attr, name, n) : 0;

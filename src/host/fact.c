@@ -65,24 +65,37 @@ static int ask_core_pmu(struct rk_host *host, uint64_t unused)
 #define CAP_BIT_SYSLOG CAP_BIT(34)
 #define CAP_BIT_PERFMON CAP_BIT(38)
 
-static int ask_capability(struct rk_host *host, uint64_t any_of)
+/* Whether a set of /proc/self/status, "CapEff" or "CapBnd", has one of them. */
+static int has_capability(struct rk_host *host, const char *set, uint64_t any_of)
 {
     char status[8192];
     int64_t n = read_prefix(host, "proc/self/status", status, sizeof status);
-    unsigned long long effective;
+    unsigned long long bits;
 
     if (n < 0)
         return (int)n;
-    const char *line = strstr(status, "\nCapEff:");
-    if (!line || sscanf(line, "\nCapEff: %16llx", &effective) != 1)
+    const char *line = strstr(status, set);
+    if (!line || sscanf(line + strlen(set), ": %16llx", &bits) != 1)
         return -EBADMSG;
-    return (effective & any_of) != 0;
+    return (bits & any_of) != 0;
+}
+
+static int ask_capability(struct rk_host *host, uint64_t any_of)
+{
+    return has_capability(host, "\nCapEff", any_of);
 }
 
 /* Those that the kernel wants of the first user namespace: any other's root has the bit, and it does not count. */
 static int ask_first_capability(struct rk_host *host, uint64_t any_of)
 {
     int has = ask_capability(host, any_of);
+
+    return has == 1 && rk_host_fact(host, RK_FACT_USER_NAMESPACE) == 1 ? 0 : has;
+}
+
+int host_may_mount(struct rk_host *host)
+{
+    int has = has_capability(host, "\nCapBnd", CAP_BIT_SYS_ADMIN);
 
     return has == 1 && rk_host_fact(host, RK_FACT_USER_NAMESPACE) == 1 ? 0 : has;
 }

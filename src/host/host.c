@@ -36,6 +36,7 @@ struct rk_host *rk_host_close(struct rk_host *host)
     if (!host)
         return NULL;
     host_pmus_free(host);
+    host_memos_free(&host->memos);
     free(host->cpus.items);
     free(host->possible.items);
     free(host->places);

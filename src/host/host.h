@@ -11,11 +11,13 @@
  *     pmus     the names below /sys/bus/event_source/devices, sorted; what a PMU has (host/pmu.h) is read
  *              when that PMU is asked for: a server has hundreds
  *     cores    those of them that are core PMUs: more than one on hybrid CPUs
+ *     memos    answers that cost a file each, for the rooms above (host/memo.h)
  */
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
 
 #include "base/vector.h"
+#include "host/memo.h"
 #include "host/pmu.h"
 
 #include <errno.h>
@@ -56,6 +58,7 @@ struct rk_host {
     char *mount_paths[HOST_MOUNTS];
     bool kernel_read;
     char kernel[96];
+    struct host_memos memos;
 };
 
 /* An error that says nothing of the machine, and so is not kept as its answer. */
@@ -68,6 +71,14 @@ void host_pmus_free(struct rk_host *host);
 
 /* The CPUs that are online at this moment, ascending, for the caller to free: rk_host_cpus() keeps its first answer. */
 int host_cpus_now(const struct rk_host *host, int32_t **ret, size_t *ret_n);
+
+/* Whether root could mount a file system here: CAP_SYS_ADMIN is in the bounding set, and no user namespace is around
+ * it. 1, 0, or -errno. */
+int host_may_mount(struct rk_host *host);
+
+/* What to do where rk_host_mount() or a file of tracefs said rc, and the paranoid level that is wanted besides: as
+ * snprintf(3). */
+int host_tracefs_remedy(struct rk_host *host, int rc, int level, char *buffer, size_t size);
 
 struct perf_attr;
 

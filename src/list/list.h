@@ -45,6 +45,7 @@ int gather_add(struct gather *g, const struct rk_list_entry *entry);
 struct trial_place {
     int32_t cpu;      /* -1: on this thread; else whatever runs on that CPU */
     uint32_t bp_type; /* breakpoints */
+    uint64_t period;  /* of sampling, or 0 */
     int also;         /* an errno that comes only behind the check of rights, and so means yes; 0: none */
 };
 

@@ -24,6 +24,7 @@ static int open_once(const struct rk_list_entry *entry, const struct trial_place
         .config3 = entry->config3,
         .config4 = entry->config4,
         .bp_type = place->bp_type,
+        .sample_period = place->period,
         .flags = ATTR_DISABLED | flags,
     };
 

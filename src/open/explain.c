@@ -210,6 +210,20 @@ static int too_old(const struct attempt *a)
                        rk_host_kernel(a->host));
 }
 
+/* A PMU of sysfs that says EINVAL, with nothing else to blame, does not know the number. */
+static bool no_such_config(const struct attempt *a)
+{
+    const char *pmu = a->asked.type > PERF_BREAKPOINT ? pmu_name(a, a->asked.type) : NULL;
+    char remedy[sizeof a->ret->remedy];
+
+    if (!pmu)
+        return false;
+    snprintf(remedy, sizeof remedy, "reckon list --pmu %.60s", pmu);
+    explain_say(a, RK_CAUSE_UNSUPPORTED, remedy, "the PMU %s has no event %#jx", pmu,
+                (uintmax_t)a->asked.config);
+    return true;
+}
+
 static int invalid(const struct attempt *a)
 {
     char remedy[sizeof a->ret->remedy];
@@ -251,7 +265,10 @@ static int invalid(const struct attempt *a)
     }
     if (a->asked.flags & (RK_ATTEMPT_PRECISE | RK_ATTEMPT_BRANCHES))
         return unsupported(a);
-    return too_old(a);
+    if (a->asked.type == PERF_BREAKPOINT)
+        return explain_say(a, RK_CAUSE_UNSUPPORTED, "see \"Breakpoints\" in reckon-events(7)",
+                           "the processor can't watch so: not this address, length or kind of access");
+    return no_such_config(a) ? 0 : too_old(a);
 }
 
 static int descriptors(const struct attempt *a)

@@ -166,6 +166,11 @@ int explain_denied(const struct attempt *a)
         if (level >= PATCHED_LEVEL && a->asked.code == -EACCES && effective >= 0 &&
             !(effective >> CAP_SYS_ADMIN_BIT & 1))
             return paranoid(a, level, 2, "CAP_PERFMON is not enough for this kernel");
+        if (tracepoint && a->asked.config == TRACEPOINT_FUNCTION)
+            return explain_say(a, RK_CAUSE_UNSUPPORTED,
+                               "probe one function, kprobe:NAME, or use the tracer itself: "
+                               "/sys/kernel/tracing/current_tracer",
+                               "this kernel gives the function tracer's event to nobody by perf_event_open");
         return explain_say(a, RK_CAUSE_CAPABILITY, "look into: sudo dmesg | grep -iE 'lockdown|denied'",
                            "refused although the capability is there: kernel lockdown or a security module");
     }

@@ -104,12 +104,37 @@ static bool excludes(struct rk_host *host, const struct rk_event *event)
     return event->type <= PERF_BREAKPOINT || policy_is_core(host, event->type);
 }
 
+/* The kernel takes exclude_host for these and counts all the same. */
+static bool blind_to_guests(const struct rk_event *event)
+{
+    return event->type == PERF_SOFTWARE || event->type == PERF_TRACEPOINT || event->type == PERF_BREAKPOINT ||
+           strcmp(event->pmu, "kprobe") == 0 || strcmp(event->pmu, "uprobe") == 0;
+}
+
+static int refuse_guest(const struct rk_set_options *options, const struct rk_event *event,
+                        struct rk_error *e)
+{
+    bool option = options->exclude & RK_EXCLUDE_HOST,
+         guest = (event->flags & (RK_EVENT_GUEST | RK_EVENT_HOST)) == RK_EVENT_GUEST;
+
+    if ((!option && !guest) || !blind_to_guests(event))
+        return 0;
+    fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED,
+         option ? "don't exclude the host" : "leave the G modifier out",
+         "%s: is of this kernel alone: what guests do can't be told apart in it", event->name);
+    fail_event(e, event->name);
+    return -EOPNOTSUPP;
+}
+
 int policy_refuse(const struct rk_set_options *options, const struct rk_event *event, struct rk_error *e)
 {
     uint32_t modes = event->flags & MODES;
 
     if (options->exclude & RK_EXCLUDE_KERNEL)
         modes = RK_EVENT_USER;
+    int rc = refuse_guest(options, event, e);
+    if (rc < 0)
+        return rc;
     if ((!policy_is_kernels(event->type, event->config) && strcmp(event->pmu, "kprobe") != 0) || !modes ||
         (modes & RK_EVENT_KERNEL))
         return 0;

@@ -220,6 +220,19 @@ int sys_file_status(int fd, struct sys_status *ret)
     return 0;
 }
 
+int sys_file_stamp(int root, const char *path, uint64_t ret[static 4])
+{
+    struct stat st;
+
+    if (fstatat(root, below_root(path), &st, 0) < 0)
+        return -errno;
+    ret[0] = (uint64_t)st.st_dev;
+    ret[1] = (uint64_t)st.st_ino;
+    ret[2] = (uint64_t)st.st_size;
+    ret[3] = (uint64_t)st.st_ctim.tv_sec * 1000000000 + (uint64_t)st.st_ctim.tv_nsec;
+    return 0;
+}
+
 int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular)
 {
     struct sys_status status;

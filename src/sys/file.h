@@ -59,6 +59,10 @@ struct sys_status {
 };
 int sys_file_status(int fd, struct sys_status *ret);
 
+/* Which file a path below the root names, and since when it is so: device, inode, size, time of the last change in ns. 0
+ * or -errno. */
+int sys_file_stamp(int root, const char *path, uint64_t ret[static 4]);
+
 /* The file's size alone: 0 or -errno; *ret_regular false for pipes and the like. */
 int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular);
 

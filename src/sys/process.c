@@ -34,6 +34,14 @@ uint64_t sys_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+uint64_t sys_tick(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 void sys_sleep_ns(uint64_t ns)
 {
     struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};

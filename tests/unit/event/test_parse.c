@@ -399,11 +399,14 @@ static void a_megabyte_of_anything(void **state)
         {"software/name=", "n", "/", 0},
         {"software/config=", "9", "/", -EINVAL},
         {"software/name='", "x", "", -EINVAL},
-        {"sched:", "*", "", -ENOENT},
-        {"", "[", ":x", -ENOENT},
+        {"sched:", "*", "", -EINVAL},
+        {"", "[", ":x", -EINVAL},
         {"mem:", "1", "", -EINVAL},
         {"mem:/", "a/", ":main", -ENAMETOOLONG},
         {"A_", "B:", "u", -ENOENT},
+        {"sched:sched_switch/filter='", "prev_pid==1&&", "prev_pid==1'/", -EINVAL},
+        {"uprobe:/bin/true:", "m", "", -ENOENT},
+        {"\xc3\xbc", "\xc3\xbc", "", -ENOENT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *text = repeat(rows[i].begin, rows[i].unit, 1 << 20, rows[i].end);

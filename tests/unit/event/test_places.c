@@ -4,6 +4,7 @@
 #include "event/glob.h"
 
 #include <inttypes.h>
+#include <time.h>
 
 static struct rk_host *host;
 
@@ -18,6 +19,7 @@ static int set_up(void **state)
     fake_file("sys/kernel/tracing/events/sched/sched_switch/id", "372\n");
     fake_file("sys/kernel/tracing/events/sched/sched_wakeup/id", "375\n");
     fake_file("sys/kernel/tracing/events/sched/sched_bad/id", "many\n");
+    fake_file("sys/kernel/tracing/events/sched/sched_swoop/format", "name: sched_swoop\n"); /* no number */
     fake_file("sys/kernel/tracing/events/irq/irq_handler_entry/id", "90\n");
     fake_file("proc/kallsyms",
               "ffffffff81000000 T _text\nffffffff81234560 T vfs_read\nffffffff82000010 D jiffies\n"
@@ -134,7 +136,25 @@ static void what_is_said_of_mistakes(void **state)
         {"mem:0x1000/9", -EINVAL, RK_CAUSE_SYNTAX, 11, "1 to 8 bytes", ""},
         {"mem:0x1000/0", -EINVAL, RK_CAUSE_SYNTAX, 11, "1 to 8 bytes", ""},
         {"mem:0x10000000000000000", -EINVAL, RK_CAUSE_SYNTAX, 4, "64 bits", ""},
-        {"mem:0x1000:rr", -EINVAL, RK_CAUSE_SYNTAX, 11, "no such modifier", ""},
+        {"mem:0x1000:rr", -EINVAL, RK_CAUSE_SYNTAX, 11, "once", ""},
+        {"mem:0x1000:q", -EINVAL, RK_CAUSE_SYNTAX, 11,
+         "expected r, w, x or modifiers (ukhGHIpPSDWe), got 'q'", ""},
+        {"mem:0x1000:wq", -EINVAL, RK_CAUSE_SYNTAX, 12, "got 'q'", ""},
+        {"mem:0x1000:rx", -EINVAL, RK_CAUSE_SYNTAX, 12, "x stands alone", ""},
+        {"mem:0x1000:w:q", -EINVAL, RK_CAUSE_SYNTAX, 13, "no such modifier", ""},
+#if defined(__x86_64__)
+        {"mem:0x1001/8", -EINVAL, RK_CAUSE_SYNTAX, 11, "not a multiple of the length, 8", ""},
+        {"mem:0x1001", -EINVAL, RK_CAUSE_SYNTAX, 4, "mem:0x1001/1", ""},
+        {"mem:0x1000/3", -EINVAL, RK_CAUSE_SYNTAX, 11, "1, 2, 4 or 8", ""},
+        {"mem:0x1000/4:x", -EINVAL, RK_CAUSE_SYNTAX, 11, "to execute, the length is 8", ""},
+        {"mem:0x1000:r", -EINVAL, RK_CAUSE_SYNTAX, 11, "reads alone", ""},
+#endif
+        {"sched:", -EINVAL, RK_CAUSE_SYNTAX, 6, "expected the name of a tracepoint behind 'sched:'", ""},
+        {"sched:,cycles", -EINVAL, RK_CAUSE_SYNTAX, 6, "the name of a tracepoint", ""},
+        {"cycels:", -ENOENT, RK_CAUSE_NO_EVENT, 0, "no such event", "cycles"},
+        {"sched:sched_swoop", -EOPNOTSUPP, RK_CAUSE_UNSUPPORTED, 6, "no number", ""},
+        {"uprobe:/opt/labels:not_there_at_all", -ENOENT, RK_CAUSE_NO_EVENT, 19, "no such symbol",
+         "`readelf -Ws /opt/labels`"},
         {"mem:nowhere", -ENOENT, RK_CAUSE_NO_EVENT, 4, "no such symbol", ""},
         {"mem:hidden", -EACCES, RK_CAUSE_CAPABILITY, 4, "hides", "kptr_restrict"},
     };
@@ -150,6 +170,77 @@ static void what_is_said_of_mistakes(void **state)
     }
 }
 
+static void long_patterns(void **state)
+{
+    (void)state;
+    char text[600] = "sched:";
+    struct rk_events *events = NULL;
+    struct rk_error e = {.size = sizeof e};
+    memset(text + 6, '*', 255);
+    assert_int_equal(rk_events_parse(host, text, &events, &e), 0);
+    assert_int_equal(rk_events_count(events), 2);
+    events = rk_events_free(events);
+    memset(text + 6, '*', 300);
+    assert_int_equal(rk_events_parse(host, text, &events, &e), -EINVAL);
+    assert_int_equal(e.position, 6);
+    assert_non_null(strstr(e.what, "the pattern is too long"));
+}
+
+static uint64_t offset_of(const char *text, int *ret_rc)
+{
+    struct rk_events *events = NULL;
+    struct rk_event event = {.size = sizeof event};
+    *ret_rc = rk_events_parse(host, text, &events, NULL);
+    if (*ret_rc == 0)
+        rk_events_get(events, 0, &event);
+    rk_events_free(events);
+    return event.config2;
+}
+
+/* What has no number can't be opened, and so is not proposed. */
+static void nothing_that_cant_be_opened_is_proposed(void **state)
+{
+    (void)state;
+    struct rk_events *events = NULL;
+    struct rk_error e = {.size = sizeof e};
+    assert_int_equal(rk_events_parse(host, "sched:sched_swopp", &events, &e), -ENOENT);
+    assert_string_equal(e.remedy, "`reckon list` shows what there is");
+    assert_int_equal(rk_events_parse(host, "sched:enabel", &events, &e), -ENOENT);
+    assert_string_equal(e.remedy, "`reckon list` shows what there is");
+}
+
+/* What a name cost a file for is remembered: a tracepoint's number for good, a symbol as long as the file is the same. */
+static void what_is_remembered(void **state)
+{
+    (void)state;
+    struct rk_events *events = NULL;
+    struct rk_event event = {.size = sizeof event};
+    size_t n;
+    int rc;
+    fake_file("sys/kernel/tracing/events/sched/sched_wakeup/id", "999\n");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rk_events_parse(host, "sched:sched_wakeup", &events, NULL), 0);
+        rk_events_get(events, 0, &event);
+        assert_int_equal(event.config, 999);
+        events = rk_events_free(events);
+        fake_file("sys/kernel/tracing/events/sched/sched_wakeup/id", "375\n");
+    }
+    uint64_t first = offset_of("uprobe:/opt/labels:outer", &rc);
+    assert_int_equal(rc, 0);
+    assert_int_equal(offset_of("uprobe:/opt/labels:outer", &rc), first);
+    assert_int_equal(rc, 0);
+    unsigned char *elf = fixture("elf/gnu-pie", &n);
+    fake_bytes("opt/labels", elf, n);
+    free(elf);
+    struct timespec tick = {0, 50000000}; /* some ticks of the kernel's */
+    nanosleep(&tick, NULL);
+    offset_of("uprobe:/opt/labels:outer", &rc);
+    assert_int_equal(rc, -ENOENT);
+    assert_int_equal(offset_of("uprobe:/opt/labels:function_26", &rc),
+                     offset_of("uprobe:/opt/pie:function_26", &rc));
+    assert_int_equal(rc, 0);
+}
+
 /* What can't be told is not said to be missing. */
 static void tracefs_that_does_not_tell(void **state)
 {
@@ -162,13 +253,45 @@ static void tracefs_that_does_not_tell(void **state)
     assert_int_equal(rk_events_parse(bare, "sched:sched_switch", &events, &e), -ENOENT);
     assert_int_equal(e.cause, RK_CAUSE_NO_FILE);
     assert_non_null(strstr(e.what, "not mounted"));
-    assert_non_null(strstr(e.remedy, "mount -t tracefs"));
+    assert_string_equal(e.remedy, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
     assert_int_equal(rk_events_parse(bare, "kprobe:vfs_read", &events, &e), -ENOENT);
     assert_int_equal(e.cause, RK_CAUSE_NO_PMU);
     /* letters that are modifiers: then it is the name that is wrong */
     assert_int_equal(rk_events_parse(bare, "cycels:u", &events, &e), -ENOENT);
     assert_int_equal(e.cause, RK_CAUSE_NO_EVENT);
     rk_host_close(bare);
+}
+
+/* A container mounts nothing itself without the capability; one that has it is told as any other machine. */
+static void where_tracefs_is_missing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mark, *bounds, *remedy;
+    } rows[] = {
+        {".dockerenv", "00000000a80425fb", "docker run -v /sys/kernel/tracing:/sys/kernel/tracing:ro …"},
+        {".dockerenv", "000001ffffffffff", "sudo mount -t tracefs tracefs /sys/kernel/tracing"},
+        {"elsewhere", "00000000a80425fb", "sudo mount -t tracefs tracefs /sys/kernel/tracing"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rk_events *events = NULL;
+        struct rk_error e = {.size = sizeof e};
+        struct rk_host *bare = NULL;
+        char status[128], before[64];
+        snprintf(before, sizeof before, "%s", fake_path);
+        fake_root();
+        snprintf(status, sizeof status, "Name:\tx\nCapEff:\t0000000000000000\nCapBnd:\t%s\n", rows[i].bounds);
+        fake_file(rows[i].mark, "");
+        fake_file("proc/self/status", status);
+        fake_file("proc/self/uid_map", "0 0 4294967295\n");
+        fake_file("proc/self/mountinfo", "");
+        assert_int_equal(rk_host_open(fake_path, &bare, NULL), 0);
+        assert_int_equal(rk_events_parse(bare, "sched:sched_switch", &events, &e), -ENOENT);
+        assert_string_equal(e.remedy, rows[i].remedy);
+        rk_host_close(bare);
+        fake_end();
+        snprintf(fake_path, sizeof fake_path, "%s", before);
+    }
 }
 
 static void patterns(void **state)
@@ -202,6 +325,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_they_mean, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_said_of_mistakes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(tracefs_that_does_not_tell, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_that_cant_be_opened_is_proposed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_patterns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_remembered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(where_tracefs_is_missing, set_up, tear_down),
         cmocka_unit_test(patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,8 @@ static void words_behind_a_name(void **state)
         {"skx::INST_RETIRED:ANY_P:upp", 0, RK_EVENT_USER, 2, ""},
         {"skx::INST_RETIRED:ANY_P/name=mine/u", 0, RK_EVENT_USER, 0, ""},
         {"skx::INST_RETIRED:NOT_THERE", -EINVAL, 0, 0, "libpfm4"},
-        {"skx::NOT_THERE_AT_ALL", -ENOENT, 0, 0, "no such event"},
+        {"skx::NOT_THERE_AT_ALL", -ENOENT, 0, 0, "another processor"},
+        {"not_a_pmu::NOT_THERE", -ENOENT, 0, 0, "no PMU of that name"},
     };
     struct rk_host *host = fake_machine("intel-server");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -150,6 +151,49 @@ static void words_behind_a_name(void **state)
                 fail_msg("%s: flags %#x precise %u", rows[i].text, event.flags, event.precise);
         }
         rk_events_free(events);
+    }
+    rk_host_close(host);
+    fake_end();
+}
+
+/* The first event of this processor whose name is long enough to be misspelt, and has a umask. */
+static struct libpfm_event some;
+static char some_umask[64];
+
+static int take_some(void *context, const struct libpfm_event *event)
+{
+    struct libpfm_umask umask;
+    (void)context;
+    if (!event->core || strlen(event->name) < 8 || strlen(event->name) > 50 || event->attributes == 0 ||
+        !libpfm_umask(event, 0, &umask) || strlen(umask.name) < 4)
+        return 0;
+    some = *event;
+    snprintf(some_umask, sizeof some_umask, "%s", umask.name);
+    return 1;
+}
+
+static void nearest_names_of_this_processor(void **state)
+{
+    (void)state;
+    struct rk_host *host = fake_machine("intel-server");
+    char text[200];
+    if (libpfm_each(take_some, NULL) != 1) {
+        print_message("libpfm4 knows no processor of this kind\n");
+        rk_host_close(host);
+        fake_end();
+        skip();
+    }
+    static const char *const forms[] = {"%1$.*2$s", "%4$s::%1$.*2$s", "%1$s:%3$.*5$s"};
+    for (size_t i = 0; i < 3; i++) {
+        struct rk_events *events = NULL;
+        struct rk_error e = {.size = sizeof e};
+        snprintf(text, sizeof text, forms[i], some.name, (int)strlen(some.name) - 1, some_umask, some.pmu,
+                 (int)strlen(some_umask) - 1);
+        if (i == 2)
+            strcat(text, "Q");
+        int rc = rk_events_parse(host, text, &events, &e);
+        if (rc != (i == 2 ? -EINVAL : -ENOENT) || !strstr(e.remedy, i == 2 ? some_umask : some.name))
+            fail_msg("%s: %d %s / %s", text, rc, e.what, e.remedy);
     }
     rk_host_close(host);
     fake_end();
@@ -183,6 +227,7 @@ int main(void)
         cmocka_unit_test(amd),
         cmocka_unit_test(arm),
         cmocka_unit_test(words_behind_a_name),
+        cmocka_unit_test(nearest_names_of_this_processor),
         cmocka_unit_test(without_a_pmu_the_name_is_known_and_refused),
     };
     setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* names of other processors than this one's */

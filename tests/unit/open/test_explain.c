@@ -99,6 +99,12 @@ static const struct expected {
     {"bare-metal", OPEN, EINVAL, 24, RK_ATTEMPT_MODES | RK_ATTEMPT_SAMPLING, -1, 0,
      .cause = RK_CAUSE_UNSUPPORTED, .what = "can't tell user space, kernel and guests apart",
      .remedy = "leave its modifiers out"},
+    {"bare-metal", OPEN, EINVAL, 24, 0, -1, 0, .config = 0x100, .cause = RK_CAUSE_UNSUPPORTED,
+     .what = "has no event 0x100", .remedy = "reckon list --pmu uncore_imc"},
+    {"bare-metal", OPEN, EINVAL, 5, 0, 0, -1, .cause = RK_CAUSE_UNSUPPORTED, .what = "can't watch so",
+     .remedy = "reckon-events(7)"},
+    {"bare-metal", OPEN, EPERM, 2, 0, 0, -1, .config = 1, .cause = RK_CAUSE_UNSUPPORTED,
+     .what = "function tracer's event", .remedy = "kprobe:NAME"},
     {"bare-metal", OPEN, EINVAL, 24, RK_ATTEMPT_GROUP, -1, 0, .cause = RK_CAUSE_UNSUPPORTED,
      .what = "too few counters"},
     /* what a kernel lacks, by the table of features */

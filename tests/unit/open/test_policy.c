@@ -84,6 +84,8 @@ static void modifiers_have_an_effect(void **state)
         {"cycles:uk", false, ATTR_EXCLUDE_HV, ATTR_EXCLUDE_USER | ATTR_EXCLUDE_KERNEL, 0, 0},
         {"cycles:G", false, ATTR_EXCLUDE_HOST, ATTR_EXCLUDE_GUEST, 0, 0},
         {"cycles:H", false, ATTR_EXCLUDE_GUEST, ATTR_EXCLUDE_HOST, 0, 0},
+        {"page-faults:GH", false, 0, ATTR_EXCLUDES, 0, 0},
+        {"page-faults:H", false, ATTR_EXCLUDE_GUEST, ATTR_EXCLUDE_HOST, 0, 0},
         {"cycles:GH", false, 0, ATTR_EXCLUDES, 0, 0},
         {"cycles:I", false, ATTR_EXCLUDE_IDLE, 0, 0, 0},
         {"cycles:p", false, UINT64_C(1) << ATTR_PRECISE_SHIFT, UINT64_C(2) << ATTR_PRECISE_SHIFT, 0, 0},
@@ -111,6 +113,21 @@ static void modifiers_have_an_effect(void **state)
         assert_int_equal(s.set->notes.n, 0);
         close_it();
     }
+    /* What the kernel takes and does not do. */
+    static const char *const blind[] = {"page-faults:G", "{cycles,cpu-clock}:G", "mem:0x1000:w:G"};
+    for (size_t i = 0; i < 3; i++) {
+        kernel_reset();
+        assert_int_equal(open_it("intel-server", blind[i], self(), NULL), -EOPNOTSUPP);
+        assert_int_equal(s.e.cause, RK_CAUSE_UNSUPPORTED);
+        assert_non_null(strstr(s.e.what, "what guests do can't be told apart"));
+        assert_int_equal(kernel.n, 0);
+        close_it();
+    }
+    kernel_reset();
+    assert_int_equal(open_it("intel-server", "page-faults", self(), OPTIONS(.exclude = RK_EXCLUDE_HOST)),
+                     -EOPNOTSUPP);
+    assert_string_equal(s.e.remedy, "don't exclude the host");
+    close_it();
     /* {…}:S: only the first is sampled, and its samples carry the counts. */
     kernel_reset();
     assert_int_equal(
