@@ -22,7 +22,7 @@ int host_tracefs_remedy(struct rk_host *host, int rc, int level, char *buffer, s
         return n;
     }
     /* Root of a container can mount it only with that capability, whatever this user has. */
-    if (rk_host_fact(host, RK_FACT_CONTAINER) == 1 && host_may_mount(host) == 0)
+    if (rk_host_fact(host, RK_FACT_CONTAINER) == 1 && host_may_mount(host) != 1)
         return snprintf(buffer, size, "docker run -v /sys/kernel/tracing:/sys/kernel/tracing:ro …");
     return snprintf(buffer, size, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
 }
