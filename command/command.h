@@ -17,6 +17,7 @@ int verb_record(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_export(int argc, char **argv);
 int verb_dump(int argc, char **argv);
+int verb_symbolize(int argc, char **argv);
 int verb_list(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 

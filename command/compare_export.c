@@ -3,6 +3,7 @@
  * What is not known is null, or empty; a number is a number.
  */
 #include "compare.h"
+#include "print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,44 +22,6 @@ static const char *number(double value, char *text, size_t size)
 }
 
 /* ---- JSON ---- */
-
-/* Bytes that are no UTF-8 become U+FFFD: JSON has no others. */
-static size_t character(const unsigned char *s)
-{
-    size_t n = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
-
-    if (*s >= 0x80 && (*s < 0xc2 || *s > 0xf4))
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) || (*s == 0xf0 && s[1] < 0x90) ||
-        (*s == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return n;
-}
-
-static void json_text(FILE *to, const char *text)
-{
-    if (!text) {
-        fputs("null", to);
-        return;
-    }
-    fputc('"', to);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        size_t n = character(s);
-        if (n == 0)
-            fputs("\\ufffd", to);
-        else if (*s == '"' || *s == '\\')
-            fprintf(to, "\\%c", *s);
-        else if (*s < 0x20 || *s == 0x7f)
-            fprintf(to, "\\u%04x", *s);
-        else
-            fwrite(s, 1, n, to);
-        s += n ? n : 1;
-    }
-    fputc('"', to);
-}
 
 static void json_number(FILE *to, const char *key, double value)
 {
@@ -85,15 +48,15 @@ static void json_figure(const struct compare *c, FILE *to, size_t subject, size_
     char text[120];
 
     fputs("{\"quantity\":", to);
-    json_text(to, q->word);
+    print_json_text(to, q->word);
     fputs(",\"unit\":", to);
-    json_text(to, q->unit);
+    print_json_text(to, q->unit);
     fprintf(to, ",\"n\":%" PRIu64, s->n);
     if (s->n == 0) {
         fputs(",\"mean\":null,\"reason\":", to);
-        json_text(to, q->reason);
+        print_json_text(to, q->reason);
         fputs(",\"remedy\":", to);
-        json_text(to, q->remedy);
+        print_json_text(to, q->remedy);
         fputc('}', to);
         return;
     }
@@ -119,7 +82,7 @@ static void json_figure(const struct compare *c, FILE *to, size_t subject, size_
         json_number(to, "p", d->p);
         json_number(to, "p_adjusted", f->adjusted);
         fprintf(to, ",\"outcome\":\"%s\",\"verdict\":", outcome(f));
-        json_text(to, compare_verdict(c, subject, quantity, true, text, sizeof text));
+        print_json_text(to, compare_verdict(c, subject, quantity, true, text, sizeof text));
     }
     fputc('}', to);
 }
@@ -148,20 +111,20 @@ static void json_subject(const struct compare *c, FILE *to, size_t i)
     const struct subject *s = &c->subjects[i];
 
     fputs("{\"name\":", to);
-    json_text(to, s->name);
+    print_json_text(to, s->name);
     fputs(",\"command\":", to);
-    json_text(to, s->text);
+    print_json_text(to, s->text);
     fputs(",\"words\":[", to);
     for (size_t k = 0; s->words[k]; k++) {
         fputs(k ? "," : "", to);
-        json_text(to, s->words[k]);
+        print_json_text(to, s->words[k]);
     }
     fputs("],\"parameters\":{", to);
     for (size_t k = 0; k < c->parameter_n && s->combination != SIZE_MAX; k++) {
         fputs(k ? "," : "", to);
-        json_text(to, c->parameters[k].name);
+        print_json_text(to, c->parameters[k].name);
         fputc(':', to);
-        json_text(to, parameter_value(c->parameters, c->parameter_n, s->combination, k));
+        print_json_text(to, parameter_value(c->parameters, c->parameter_n, s->combination, k));
     }
     fprintf(to, "},\"reference\":%s,\"failures\":%zu,\n  \"figures\":[", i == c->reference ? "true" : "false",
             s->failures);
@@ -172,7 +135,7 @@ static void json_subject(const struct compare *c, FILE *to, size_t i)
     fputs("],\n  \"quantities\":[", to);
     for (size_t q = 0; q < c->quantity_n; q++) {
         fputs(q ? "," : "", to);
-        json_text(to, c->quantities[q].word);
+        print_json_text(to, c->quantities[q].word);
     }
     fputc(']', to);
     json_runs(c, to, s);
@@ -191,7 +154,7 @@ int compare_json(const struct compare *c, FILE *to)
     fputs("],\n \"notes\":[", to);
     for (size_t i = 0; i < c->note_n; i++) {
         fputs(i ? "," : "", to);
-        json_text(to, c->notes[i]);
+        print_json_text(to, c->notes[i]);
     }
     fputs("]}\n", to);
     return 0;

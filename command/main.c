@@ -18,6 +18,7 @@ static const struct verb {
     {"report", verb_report, "show the hottest functions of a recording"},
     {"export", verb_export, "write a recording's profile in another tool's format"},
     {"dump", verb_dump, "show a recording's records, as text or JSON lines"},
+    {"symbolize", verb_symbolize, "name addresses: function, file, line, inlined functions"},
     {"list", verb_list, "what can be counted here"},
     {"doctor", verb_doctor, "can I measure here, and if not, what is the smallest fix"},
 };
@@ -28,7 +29,7 @@ static void print_usage(FILE *to)
     fputs("usage: reckon VERB [options] …\n\nreckon counts and samples what programs do to the machine.\n\n",
           to);
     for (size_t i = 0; i < VERB_N; i++)
-        fprintf(to, "  %-8s %s\n", verbs[i].name, verbs[i].about);
+        fprintf(to, "  %-9s %s\n", verbs[i].name, verbs[i].about);
     fputs("\n  reckon VERB --help   the options of a verb\n  reckon --version     the version\n"
           "\nStart with:  reckon stat COMMAND     or:  reckon record -g COMMAND && reckon report\n",
           to);

@@ -168,3 +168,41 @@ struct rk_sink print_sink(FILE *stream)
 {
     return (struct rk_sink){sizeof(struct rk_sink), 0, write_stream, stream};
 }
+
+/* Bytes that are no UTF-8 become U+FFFD: JSON has no others. */
+static size_t utf8(const unsigned char *s)
+{
+    size_t n = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : 2;
+
+    if (*s >= 0x80 && (*s < 0xc2 || *s > 0xf4))
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((*s == 0xe0 && s[1] < 0xa0) || (*s == 0xed && s[1] > 0x9f) || (*s == 0xf0 && s[1] < 0x90) ||
+        (*s == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+void print_json_text(FILE *to, const char *text)
+{
+    if (!text) {
+        fputs("null", to);
+        return;
+    }
+    fputc('"', to);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        size_t n = utf8(s);
+        if (n == 0)
+            fputs("\\ufffd", to);
+        else if (*s == '"' || *s == '\\')
+            fprintf(to, "\\%c", *s);
+        else if (*s < 0x20 || *s == 0x7f)
+            fprintf(to, "\\u%04x", *s);
+        else
+            fwrite(s, 1, n, to);
+        s += n ? n : 1;
+    }
+    fputc('"', to);
+}

@@ -1,6 +1,6 @@
 # bash completion for reckon. tests/cli/completion.sh compares the options with what --help prints.
 _reckon() {
-    local verbs='stat compare record report export dump list doctor' verb='' i
+    local verbs='stat compare record report export dump symbolize list doctor' verb='' i
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 
     if ((COMP_CWORD == 1)); then
@@ -22,6 +22,7 @@ _reckon() {
     report) options='-e --event -i --input --lines --csv --json -h --help' ;;
     export) options='--format -e --event -i --input -o --output -h --help' ;;
     dump) options='-i --input --json -h --help' ;;
+    symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;
     list) options='--pmu --all --long --json -h --help' ;;
     doctor) options='--json -h --help' ;;
     *) return ;;
@@ -35,7 +36,8 @@ _reckon() {
         mapfile -t COMPREPLY < <(compgen -P "$before" -W "$events" -- "${cur##*,}")
         return
         ;;
-    *-o | *--output | *--input | report-i | export-i | dump-i)
+    symbolize-p | symbolize--pid) return ;;
+    symbolize-e | symbolize--exe | *-o | *--output | *--input | report-i | export-i | dump-i)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
         ;;
