@@ -21,14 +21,28 @@ _reckon() {
     record) options='-e --event -F --freq -c --count -g --call-graph -i --no-inherit -o --output -q --quiet -h --help' ;;
     report) options='-e --event -i --input --lines --csv --json -h --help' ;;
     export) options='--format -e --event -i --input -o --output -h --help' ;;
-    dump) options='-i --input --json -h --help' ;;
     symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;
+    dump) options='-i --input -F --fields --type -e --event -p --pid -t --tid -c --comm -C --cpu --time --stat --json -h --help' ;;
     list) options='--pmu --all --long --json -h --help' ;;
     doctor) options='--json -h --help' ;;
     *) return ;;
     esac
 
     case $verb$prev in
+    dump-F | dump--fields)
+        local fields='comm sym dso srcline symoff time cpu pid tid type event mode ip period addr id stream_id chain read trace
+            raw branches regs_user regs_intr stack weight data_src transaction phys_addr cgroup data_page_size code_page_size
+            aux body' chosen=${cur%"${cur##*,}"}
+        mapfile -t COMPREPLY < <(compgen -P "$chosen" -W "$fields" -- "${cur##*,}")
+        return
+        ;;
+    dump--type)
+        local types='sample mmap mmap2 comm fork exit lost lost_samples throttle unthrottle read switch switch_cpu_wide
+            namespaces ksymbol bpf_event cgroup text_poke aux itrace_start callchain_deferred' listed=${cur%"${cur##*,}"}
+        mapfile -t COMPREPLY < <(compgen -P "$listed" -W "$types" -- "${cur##*,}")
+        return
+        ;;
+    dump-[eptcC] | dump--event | dump--pid | dump--tid | dump--comm | dump--cpu | dump--time) return ;;
     stat-e | compare-e | record-e | *--event)
         local events='cycles instructions branches branch-misses cache-references cache-misses ref-cycles
             task-clock cpu-clock page-faults minor-faults major-faults context-switches cpu-migrations'

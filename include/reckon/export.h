@@ -39,19 +39,57 @@ RK_API int rk_profile_export(const struct rk_profile *profile, const char *forma
  * One record as a line, ended by a newline:
  *
  *   "text"     for people: time [cpu] pid/tid TYPE and what it says; control characters are shown as '?'.
- *   "json"     an object: type; then, where the record has them, time (ns), pid, tid, cpu, event (name);
- *              then by type. SAMPLE: mode, ip, period, addr, id, chain ["0x…"] and chain_modes [{mode, n}],
- *              read, raw, branches, regs_user, regs_intr, stack, weight …; MMAP, MMAP2: start, length,
- *              file_offset, path, data, protection, flags, build_id or device, inode, inode_generation;
- *              COMM: name, exec; FORK, EXIT: parent_pid, parent_tid; LOST, LOST_SAMPLES: count. A type that
- *              is not known: number, misc, size, offset, bytes; a record whose bytes don't fit its type has
- *              these too, and "damaged": true.
+ *   "json"     an object; reckon-dump(1) has its schema: type; then, where the record has them, time (ns), pid, tid,
+ *              cpu, event (name); then by type. SAMPLE: mode, ip, period, addr, id, chain ["0x…"] and chain_modes
+ *              [{mode, n}], read, raw, trace {a tracepoint's fields}, branches, regs_user, regs_intr {abi, mask,
+ *              registers {name: value}}, stack, weight, data_src and memory {its words} …; MMAP, MMAP2: start,
+ *              length, file_offset, path, data, protection, flags, build_id or device, inode, inode_generation;
+ *              COMM: name, exec; FORK, EXIT: parent_pid, parent_tid; LOST, LOST_SAMPLES: count. Records of perf's own
+ *              (FINISHED_INIT …) and of a type that is not known: number, misc, size, offset, bytes; a record whose
+ *              bytes don't fit its type has these too, and "damaged": true.
  *
  * Addresses and words of bits are strings ("0x7f…"), bytes are strings of hex digits, all else is numbers.
  * The sink is called once: give it a buffer where there are many records.
  */
-RK_API int rk_record_export(const struct rk_stream *stream, const struct rk_record *record,
-                            const char *format, const struct rk_sink *sink, struct rk_error *e);
+RK_API int rk_record_export(struct rk_stream *stream, const struct rk_record *record, const char *format,
+                            const struct rk_sink *sink, struct rk_error *e);
+
+/* What an address is called, where a field asks for it. Frozen. */
+struct rk_address_name {
+    const char *symbol;        /* NULL: unknown */
+    uint64_t symbol_distance;  /* bytes from its beginning */
+    const char *module, *file; /* NULL: unknown */
+    uint32_t line;             /* 0: unknown */
+    uint32_t reserved;
+};
+
+/* Fields that need more than the record: bits of rk_record_options.fields. */
+#define RK_FIELDS_COMM UINT64_C(1)  /* options.comm */
+#define RK_FIELDS_NAMES UINT64_C(6) /* sym, dso: options.name */
+#define RK_FIELDS_LINES UINT64_C(8) /* srcline: options.name */
+
+struct rk_record_options {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t fields;  /* of rk_record_fields(); 0: all that need nothing more */
+    const char *comm; /* the name of the record's thread; NULL: unknown */
+    /* Names an address of the record; `caller` 1: it is where a call returns to. NULL: none has a name. What it fills
+     * must live until its next call. */
+    void (*name)(void *context, const struct rk_record *record, uint64_t address, uint32_t caller,
+                 struct rk_address_name *ret);
+    void *context;
+};
+
+/* The mask of a list of fields, "comm,tid,time,ip,sym"; "" is 0. The words are those of rk_record_field_name(), and
+ * perf script's uregs, iregs, brstack. -EINVAL names those that there are. */
+RK_API int rk_record_fields(const char *names, uint64_t *ret, struct rk_error *e);
+/* The index-th field that there is, NULL behind the last. */
+RK_API const char *rk_record_field_name(uint32_t index);
+
+/* rk_record_export() of chosen fields. */
+RK_API int rk_record_write(struct rk_stream *stream, const struct rk_record *record,
+                           const struct rk_record_options *options, const char *format,
+                           const struct rk_sink *sink, struct rk_error *e);
 
 /* A line of a table of counts: who, and each event's count. Frozen. */
 struct rk_counts_row {

@@ -15,8 +15,9 @@ void export_csv(const struct rk_profile *profile, struct output *out);
 void export_json(const struct rk_profile *profile, struct output *out);
 
 /* Records. */
-void export_record_text(const struct rk_stream *stream, const struct rk_record *record, struct output *out);
-void export_record_json(const struct rk_stream *stream, const struct rk_record *record, struct output *out);
+struct record;
+void export_record_text(const struct record *record, struct output *out);
+void export_record_json(const struct record *record, struct output *out);
 
 /* The index of `format` in `names` (NULL-terminated), or -EINVAL with the names that there are; also
  * -EINVAL for a sink that can't be written to. */

@@ -5,6 +5,8 @@
 #include "record/layout.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 const char *record_mode(uint32_t misc)
 {
@@ -126,11 +128,51 @@ static int decode_body(const struct rk_stream *stream, const struct rk_record *f
     }
 }
 
-void record_decode(const struct rk_stream *stream, const struct rk_record *from, struct record *ret)
+/* Registers mean nothing without their machine: that of the recording, live this one. */
+static const char *machine_of(const struct rk_stream *stream)
+{
+    struct rk_stream_info info = {.size = sizeof info};
+
+    if (rk_stream_info(stream, &info) == 0 && info.architecture && *info.architecture)
+        return info.architecture;
+#if defined(__x86_64__)
+    return "x86_64";
+#elif defined(__aarch64__)
+    return "aarch64";
+#elif defined(__riscv) && __riscv_xlen == 64
+    return "riscv64";
+#else
+    return "";
+#endif
+}
+
+struct rk_address_name record_name(const struct record *r, uint64_t address, bool caller)
+{
+    struct rk_address_name name = {0};
+
+    if (r->options->name)
+        r->options->name(r->options->context, r->from, address, caller, &name);
+    return name;
+}
+
+void export_safe_text(struct output *out, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n && text[i]; i++) {
+        unsigned char c = (unsigned char)text[i];
+        output_bytes(out, c < ' ' || c == 0x7f ? "?" : text + i, 1);
+    }
+}
+
+void record_decode(struct rk_stream *stream, const struct rk_record *from,
+                   const struct rk_record_options *options, struct record *ret)
 {
     struct rk_stream_event event = {.size = sizeof event};
 
     *ret = (struct record){
+        .from = from,
+        .options = options,
+        .stream = stream,
+        .machine = "",
         .has_ids = from->present & RK_SAMPLE_TID,
         .has_time = from->present & RK_SAMPLE_TIME,
         .has_cpu = from->present & RK_SAMPLE_CPU,
@@ -149,21 +191,133 @@ void record_decode(const struct rk_stream *stream, const struct rk_record *from,
         ret->kind = rc == -ENOENT ? RECORD_UNKNOWN : RECORD_DAMAGED;
     if (from->event != RK_NO_EVENT && rk_stream_event(stream, from->event, &event) == 0)
         ret->event = event.name;
+    if (ret->kind == RECORD_SAMPLE && ret->sample.present & (RK_SAMPLE_REGS_USER | RK_SAMPLE_REGS_INTR))
+        ret->machine = machine_of(stream);
 }
 
-int rk_record_export(const struct rk_stream *stream, const struct rk_record *record, const char *format,
-                     const struct rk_sink *sink, struct rk_error *e)
+static const char *const field_names[SHOW_N] = {
+    [SHOW_COMM] = "comm",
+    [SHOW_SYM] = "sym",
+    [SHOW_DSO] = "dso",
+    [SHOW_LINE] = "srcline",
+    [SHOW_SYMOFF] = "symoff",
+    [SHOW_TIME] = "time",
+    [SHOW_CPU] = "cpu",
+    [SHOW_PID] = "pid",
+    [SHOW_TID] = "tid",
+    [SHOW_TYPE] = "type",
+    [SHOW_EVENT] = "event",
+    [SHOW_MODE] = "mode",
+    [SHOW_IP] = "ip",
+    [SHOW_PERIOD] = "period",
+    [SHOW_ADDR] = "addr",
+    [SHOW_ID] = "id",
+    [SHOW_STREAM_ID] = "stream_id",
+    [SHOW_CHAIN] = "chain",
+    [SHOW_READ] = "read",
+    [SHOW_TRACE] = "trace",
+    [SHOW_RAW] = "raw",
+    [SHOW_BRANCHES] = "branches",
+    [SHOW_REGS_USER] = "regs_user",
+    [SHOW_REGS_INTR] = "regs_intr",
+    [SHOW_STACK] = "stack",
+    [SHOW_WEIGHT] = "weight",
+    [SHOW_DATA_SRC] = "data_src",
+    [SHOW_TRANSACTION] = "transaction",
+    [SHOW_PHYS_ADDR] = "phys_addr",
+    [SHOW_CGROUP] = "cgroup",
+    [SHOW_DATA_PAGE_SIZE] = "data_page_size",
+    [SHOW_CODE_PAGE_SIZE] = "code_page_size",
+    [SHOW_AUX] = "aux",
+    [SHOW_BODY] = "body",
+};
+_Static_assert(RK_FIELDS_COMM == 1 << SHOW_COMM && RK_FIELDS_NAMES == (1 << SHOW_SYM | 1 << SHOW_DSO) &&
+                   RK_FIELDS_LINES == 1 << SHOW_LINE,
+               "the public bits");
+
+const char *rk_record_field_name(uint32_t index)
+{
+    return index < SHOW_N ? field_names[index] : NULL;
+}
+
+/* A field by its name, or -1. */
+static int field_number(const char *name, size_t n)
+{
+    static const struct {
+        const char *name;
+        int field;
+    } perfs[] = {{"uregs", SHOW_REGS_USER}, {"iregs", SHOW_REGS_INTR}, {"brstack", SHOW_BRANCHES}};
+
+    for (int i = 0; i < SHOW_N; i++)
+        if (strlen(field_names[i]) == n && memcmp(field_names[i], name, n) == 0)
+            return i;
+    for (size_t i = 0; i < sizeof perfs / sizeof *perfs; i++)
+        if (strlen(perfs[i].name) == n && memcmp(perfs[i].name, name, n) == 0)
+            return perfs[i].field;
+    return -1;
+}
+
+static int no_field(const char *name, size_t n, struct rk_error *e)
+{
+    char all[256];
+    size_t at = 0;
+
+    for (int i = 0; i < SHOW_N && at < sizeof all; i++)
+        at += (size_t)snprintf(all + at, sizeof all - at, "%s%s", i ? "," : "", field_names[i]);
+    return fail(e, -EINVAL, RK_STAGE_EXPORT, RK_CAUSE_ARGUMENT, all, "no such field: '%.*s'",
+                (int)(n > 64 ? 64 : n), name);
+}
+
+int rk_record_fields(const char *names, uint64_t *ret, struct rk_error *e)
+{
+    uint64_t fields = 0;
+
+    if (!names || !ret)
+        return fail_null(e, RK_STAGE_EXPORT, "rk_record_fields", names ? "ret" : "names");
+    for (size_t n; *names; names += n + (names[n] == ',')) {
+        n = strcspn(names, ",");
+        int field = field_number(names, n);
+        if (field < 0)
+            return no_field(names, n, e);
+        fields |= UINT64_C(1) << field;
+    }
+    *ret = fields;
+    return 0;
+}
+
+/* All but names, which need the files that ran. */
+#define FIELDS_DEFAULT               \
+    (((UINT64_C(1) << SHOW_N) - 1) & \
+     ~(RK_FIELDS_COMM | RK_FIELDS_NAMES | RK_FIELDS_LINES | UINT64_C(1) << SHOW_SYMOFF))
+
+int rk_record_write(struct rk_stream *stream, const struct rk_record *record,
+                    const struct rk_record_options *options, const char *format, const struct rk_sink *sink,
+                    struct rk_error *e)
 {
     static const char *const names[] = {"text", "json", NULL};
-    static void (*const writers[])(const struct rk_stream *, const struct rk_record *,
-                                   struct output *) = {export_record_text, export_record_json};
+    static void (*const writers[])(const struct record *, struct output *) = {export_record_text,
+                                                                              export_record_json};
+    struct rk_record_options mine;
     int which = export_format("records", names, format, sink, e);
     if (which < 0)
         return which;
     if (!stream || !record)
-        return fail_null(e, RK_STAGE_EXPORT, "rk_record_export", stream ? "record" : "stream");
+        return fail_null(e, RK_STAGE_EXPORT, "rk_record_write", stream ? "record" : "stream");
+    int r = options_check(&mine, sizeof mine, options, "rk_record_options", RK_STAGE_EXPORT, e);
+    if (r < 0)
+        return r;
+    if (!mine.fields)
+        mine.fields = FIELDS_DEFAULT;
 
     struct output out = output_to(sink);
-    writers[which](stream, record, &out);
+    struct record decoded;
+    record_decode(stream, record, &mine, &decoded);
+    writers[which](&decoded, &out);
     return export_end(&out, e);
+}
+
+int rk_record_export(struct rk_stream *stream, const struct rk_record *record, const char *format,
+                     const struct rk_sink *sink, struct rk_error *e)
+{
+    return rk_record_write(stream, record, NULL, format, sink, e);
 }

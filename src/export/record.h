@@ -5,9 +5,10 @@
 #ifndef EXPORT_RECORD_H
 #define EXPORT_RECORD_H
 
+#include "base/output.h"
 #include "export/fields.h"
 
-#include <reckon/stream.h>
+#include <reckon/export.h>
 #include <stdbool.h>
 
 enum record_kind {
@@ -22,8 +23,51 @@ enum record_kind {
     RECORD_DAMAGED, /* its bytes don't hold what its type says */
 };
 
+/* What can be chosen, by the bits of rk_record_options.fields. */
+enum {
+    SHOW_COMM, /* RK_FIELDS_COMM */
+    SHOW_SYM,  /* RK_FIELDS_NAMES: this … */
+    SHOW_DSO,  /* … and this */
+    SHOW_LINE, /* RK_FIELDS_LINES */
+    SHOW_SYMOFF,
+    SHOW_TIME,
+    SHOW_CPU,
+    SHOW_PID,
+    SHOW_TID,
+    SHOW_TYPE,
+    SHOW_EVENT,
+    SHOW_MODE,
+    SHOW_IP,
+    SHOW_PERIOD,
+    SHOW_ADDR,
+    SHOW_ID,
+    SHOW_STREAM_ID,
+    SHOW_CHAIN,
+    SHOW_READ,
+    SHOW_TRACE,
+    SHOW_RAW,
+    SHOW_BRANCHES,
+    SHOW_REGS_USER,
+    SHOW_REGS_INTR,
+    SHOW_STACK,
+    SHOW_WEIGHT,
+    SHOW_DATA_SRC,
+    SHOW_TRANSACTION,
+    SHOW_PHYS_ADDR,
+    SHOW_CGROUP,
+    SHOW_DATA_PAGE_SIZE,
+    SHOW_CODE_PAGE_SIZE,
+    SHOW_AUX,
+    SHOW_BODY, /* what records other than samples say */
+    SHOW_N,
+};
+
 struct record {
     enum record_kind kind;
+    const struct rk_record *from;
+    const struct rk_record_options *options;
+    struct rk_stream *stream;
+    const char *machine; /* whose registers they are; "" where it is not known */
     bool has_ids, has_time, has_cpu;
     int32_t pid, tid;
     uint32_t cpu;
@@ -38,7 +82,36 @@ struct record {
     int field_n;
 };
 
-void record_decode(const struct rk_stream *stream, const struct rk_record *from, struct record *ret);
+void record_decode(struct rk_stream *stream, const struct rk_record *from,
+                   const struct rk_record_options *options, struct record *ret);
+
+static inline bool record_shows(const struct record *r, int field)
+{
+    return r->options->fields >> field & 1;
+}
+#define SHOWS(r, field) record_shows(r, SHOW_##field)
+
+/* A field that was chosen and that the sample has. */
+#define SAMPLE_SHOWS(r, field) (((r)->sample.present & RK_SAMPLE_##field) && SHOWS(r, field))
+
+/* Fields to choose that are about names of addresses. */
+static inline bool record_names(const struct record *r)
+{
+    return r->options->fields & (RK_FIELDS_NAMES | RK_FIELDS_LINES | UINT64_C(1) << SHOW_SYMOFF);
+}
+
+/* The name of an address: all NULL where there is none. */
+struct rk_address_name record_name(const struct record *r, uint64_t address, bool caller);
+
+/* The samples, which have files of their own. */
+struct json;
+void export_sample_text(const struct record *r, struct output *out);
+void export_sample_json(const struct record *r, struct json *j);
+/* Shared by samples and READ records. */
+void export_read_text(const struct rk_sample *s, struct output *out);
+void export_read_json(const struct rk_sample *s, struct json *j);
+/* A text from outside, its control characters as '?'. */
+void export_safe_text(struct output *out, const char *text, size_t n);
 
 /* "kernel" … for header.misc's mode or a chain's marker; NULL where it is none. */
 const char *record_mode(uint32_t misc);

@@ -2,9 +2,7 @@
  * One record as one line of JSON. Always "type"; then, where the record has them, "time" (nanoseconds),
  * "pid", "tid", "cpu", "event" (name), and by type:
  *
- *     SAMPLE              mode, ip, period, addr, id, stream_id, chain and chain_modes, read, raw, branches,
- *                         regs_user, regs_intr, stack, weight, data_src, transaction, phys_addr, cgroup,
- *                         data_page_size, code_page_size, aux
+ *     SAMPLE              export/sample_json.c
  *     MMAP, MMAP2         start, length, file_offset, path, data; MMAP2: protection, flags, build_id or
  *                         device, inode, inode_generation
  *     COMM                name, exec
@@ -24,134 +22,6 @@
 #include "export/record.h"
 
 #include <stdio.h>
-
-static void write_chain(struct json *j, const uint64_t *chain, uint64_t n)
-{
-    struct chain_part part;
-
-    json_open(j, "chain", '[');
-    for (uint64_t at = 0; record_chain(chain, n, &at, &part);)
-        for (uint64_t i = 0; i < part.n; i++)
-            json_hex(j, NULL, part.entries[i]);
-    json_close(j, ']');
-    json_open(j, "chain_modes", '[');
-    for (uint64_t at = 0; record_chain(chain, n, &at, &part);) {
-        json_open(j, NULL, '{');
-        json_text(j, "mode", part.mode);
-        json_u64(j, "n", part.n);
-        if (part.deferred)
-            json_u64(j, "cookie", part.cookie);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
-}
-
-static void write_read(struct json *j, const struct rk_sample *s)
-{
-    json_open(j, "read", '{');
-    if (s->read_format & FORMAT_ENABLED)
-        json_u64(j, "enabled", s->read_enabled);
-    if (s->read_format & FORMAT_RUNNING)
-        json_u64(j, "running", s->read_running);
-    json_open(j, "values", '[');
-    for (uint64_t i = 0; i < s->read_n; i++) {
-        struct rk_read value;
-        if (rk_sample_read(s, i, &value) < 0)
-            break;
-        json_open(j, NULL, '{');
-        json_u64(j, "value", value.value);
-        if (s->read_format & FORMAT_ID)
-            json_u64(j, "id", value.id);
-        if (s->read_format & FORMAT_LOST)
-            json_u64(j, "lost", value.lost);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
-    json_close(j, '}');
-}
-
-static void write_branches(struct json *j, const struct rk_sample *s)
-{
-    json_open(j, "branches", '[');
-    for (uint64_t i = 0; i < s->branch_n; i++) {
-        json_open(j, NULL, '{');
-        json_hex(j, "from", s->branches[i].from);
-        json_hex(j, "to", s->branches[i].to);
-        json_hex(j, "flags", s->branches[i].flags);
-        if (s->branch_counters)
-            json_hex(j, "counters", s->branch_counters[i]);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
-    if (s->branch_hw_index != UINT64_MAX)
-        json_u64(j, "branch_hw_index", s->branch_hw_index);
-}
-
-static void write_regs(struct json *j, const char *key, uint64_t abi, uint64_t mask, const uint64_t *regs)
-{
-    json_open(j, key, '{');
-    json_u64(j, "abi", abi);
-    json_hex(j, "mask", mask);
-    json_open(j, "values", '[');
-    for (int i = 0; abi && regs && i < __builtin_popcountll(mask); i++)
-        json_hex(j, NULL, regs[i]);
-    json_close(j, ']');
-    json_close(j, '}');
-}
-
-/* What only some samples have. */
-static void write_rest(struct json *j, const struct rk_sample *s)
-{
-    if (s->present & RK_SAMPLE_RAW)
-        json_bytes(j, "raw", s->raw, s->raw_bytes);
-    if (s->present & RK_SAMPLE_BRANCH_STACK)
-        write_branches(j, s);
-    if (s->present & RK_SAMPLE_REGS_USER)
-        write_regs(j, "regs_user", s->regs_user_abi, s->regs_user_mask, s->regs_user);
-    if (s->present & RK_SAMPLE_REGS_INTR)
-        write_regs(j, "regs_intr", s->regs_intr_abi, s->regs_intr_mask, s->regs_intr);
-    if (s->present & RK_SAMPLE_STACK_USER)
-        json_bytes(j, "stack", s->stack, s->stack_used);
-    if (s->present & (RK_SAMPLE_WEIGHT | RK_SAMPLE_WEIGHT_STRUCT))
-        json_u64(j, "weight", s->weight);
-    if (s->present & RK_SAMPLE_DATA_SRC)
-        json_hex(j, "data_src", s->data_src);
-    if (s->present & RK_SAMPLE_TRANSACTION)
-        json_hex(j, "transaction", s->transaction);
-    if (s->present & RK_SAMPLE_PHYS_ADDR)
-        json_hex(j, "phys_addr", s->phys_addr);
-    if (s->present & RK_SAMPLE_CGROUP)
-        json_u64(j, "cgroup", s->cgroup);
-    if (s->present & RK_SAMPLE_DATA_PAGE_SIZE)
-        json_u64(j, "data_page_size", s->data_page_size);
-    if (s->present & RK_SAMPLE_CODE_PAGE_SIZE)
-        json_u64(j, "code_page_size", s->code_page_size);
-    if (s->present & RK_SAMPLE_AUX)
-        json_bytes(j, "aux", s->aux, s->aux_bytes);
-}
-
-static void write_sample(struct json *j, const struct rk_sample *s, uint16_t misc)
-{
-    const char *mode = record_mode(misc);
-
-    if (mode)
-        json_text(j, "mode", mode);
-    if (s->present & RK_SAMPLE_IP)
-        json_hex(j, "ip", s->ip);
-    if (s->present & RK_SAMPLE_PERIOD)
-        json_u64(j, "period", s->period);
-    if (s->present & RK_SAMPLE_ADDR)
-        json_hex(j, "addr", s->addr);
-    if (s->present & (RK_SAMPLE_ID | RK_SAMPLE_IDENTIFIER))
-        json_u64(j, "id", s->id);
-    if (s->present & RK_SAMPLE_STREAM_ID)
-        json_u64(j, "stream_id", s->stream_id);
-    if (s->present & RK_SAMPLE_CALLCHAIN)
-        write_chain(j, s->chain, s->chain_n);
-    if (s->present & RK_SAMPLE_READ)
-        write_read(j, s);
-    write_rest(j, s);
-}
 
 static void write_mapping(struct json *j, const struct rk_mapping *m, const struct rk_record *record)
 {
@@ -219,10 +89,10 @@ static void write_body(struct json *j, const struct record *r, const struct rk_r
 {
     switch (r->kind) {
     case RECORD_SAMPLE:
-        write_sample(j, &r->sample, record->misc);
+        export_sample_json(r, j);
         break;
     case RECORD_READ:
-        write_read(j, &r->sample);
+        export_read_json(&r->sample, j);
         break;
     case RECORD_MAPPING:
         write_mapping(j, &r->mapping, record);
@@ -257,27 +127,29 @@ static void write_body(struct json *j, const struct record *r, const struct rk_r
     }
 }
 
-void export_record_json(const struct rk_stream *stream, const struct rk_record *record, struct output *out)
+void export_record_json(const struct record *r, struct output *out)
 {
     struct json j = json_to(out);
-    struct record r;
 
-    record_decode(stream, record, &r);
     json_open(&j, NULL, '{');
-    json_text(&j, "type", rk_record_name(record->type));
-    if (r.kind == RECORD_DAMAGED)
+    if (SHOWS(r, TYPE))
+        json_text(&j, "type", rk_record_name(r->from->type));
+    if (r->kind == RECORD_DAMAGED)
         json_bool(&j, "damaged", true);
-    if (r.has_time)
-        json_u64(&j, "time", r.time);
-    if (r.has_ids) {
-        json_i64(&j, "pid", r.pid);
-        json_i64(&j, "tid", r.tid);
-    }
-    if (r.has_cpu)
-        json_u64(&j, "cpu", r.cpu);
-    if (r.event)
-        json_text(&j, "event", r.event);
-    write_body(&j, &r, record);
+    if (r->has_time && SHOWS(r, TIME))
+        json_u64(&j, "time", r->time);
+    if (r->has_ids && SHOWS(r, PID))
+        json_i64(&j, "pid", r->pid);
+    if (r->has_ids && SHOWS(r, TID))
+        json_i64(&j, "tid", r->tid);
+    if (r->options->comm && SHOWS(r, COMM))
+        json_text(&j, "comm", r->options->comm);
+    if (r->has_cpu && SHOWS(r, CPU))
+        json_u64(&j, "cpu", r->cpu);
+    if (r->event && SHOWS(r, EVENT))
+        json_text(&j, "event", r->event);
+    if (r->kind == RECORD_SAMPLE || SHOWS(r, BODY))
+        write_body(&j, r, r->from);
     json_close(&j, '}');
     output_bytes(out, "\n", 1);
 }

@@ -13,90 +13,14 @@
 #include "export/record.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define HEX " 0x%" PRIx64
 
 static void write_text(struct output *out, const char *text)
 {
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        output_bytes(out, c < ' ' || c == 0x7f ? "?" : text, 1);
-    }
-}
-
-static void write_chain(struct output *out, const uint64_t *chain, uint64_t n)
-{
-    struct chain_part part;
-
-    output_text(out, " chain");
-    for (uint64_t at = 0; record_chain(chain, n, &at, &part);) {
-        output_format(out, " %s", part.mode);
-        if (part.deferred)
-            output_format(out, " %" PRIu64, part.cookie);
-        for (uint64_t i = 0; i < part.n; i++)
-            output_format(out, HEX, part.entries[i]);
-    }
-}
-
-static void write_read(struct output *out, const struct rk_sample *s)
-{
-    struct rk_read value;
-
-    output_text(out, " read");
-    for (uint64_t i = 0; i < s->read_n && rk_sample_read(s, i, &value) == 0; i++)
-        output_format(out, "%s%" PRIu64, i ? "," : " ", value.value);
-    if (s->read_format & FORMAT_ENABLED)
-        output_format(out, " enabled %" PRIu64, s->read_enabled);
-    if (s->read_format & FORMAT_RUNNING)
-        output_format(out, " running %" PRIu64, s->read_running);
-}
-
-static void write_branches(struct output *out, const struct rk_sample *s)
-{
-    output_text(out, " branches");
-    for (uint64_t i = 0; i < s->branch_n; i++)
-        output_format(out, HEX ">0x%" PRIx64, s->branches[i].from, s->branches[i].to);
-}
-
-static void write_sample(struct output *out, const struct rk_sample *s, uint16_t misc)
-{
-    const char *mode = record_mode(misc);
-
-    if (s->present & RK_SAMPLE_PERIOD)
-        output_format(out, " %" PRIu64, s->period);
-    if (mode)
-        output_format(out, " %s", mode);
-    if (s->present & RK_SAMPLE_IP)
-        output_format(out, HEX, s->ip);
-    if (s->present & RK_SAMPLE_ADDR)
-        output_format(out, " addr" HEX, s->addr);
-    if (s->present & RK_SAMPLE_CALLCHAIN)
-        write_chain(out, s->chain, s->chain_n);
-    if (s->present & RK_SAMPLE_READ)
-        write_read(out, s);
-    if (s->present & RK_SAMPLE_RAW)
-        output_format(out, " raw %" PRIu64 " bytes", s->raw_bytes);
-    if (s->present & RK_SAMPLE_BRANCH_STACK)
-        write_branches(out, s);
-    if (s->present & RK_SAMPLE_REGS_USER)
-        output_format(out, " regs_user %d", s->regs_user_abi ? __builtin_popcountll(s->regs_user_mask) : 0);
-    if (s->present & RK_SAMPLE_REGS_INTR)
-        output_format(out, " regs_intr %d", s->regs_intr_abi ? __builtin_popcountll(s->regs_intr_mask) : 0);
-    if (s->present & RK_SAMPLE_STACK_USER)
-        output_format(out, " stack %" PRIu64 " bytes", s->stack_used);
-    if (s->present & (RK_SAMPLE_WEIGHT | RK_SAMPLE_WEIGHT_STRUCT))
-        output_format(out, " weight %" PRIu64, s->weight);
-    if (s->present & RK_SAMPLE_DATA_SRC)
-        output_format(out, " data_src" HEX, s->data_src);
-    if (s->present & RK_SAMPLE_TRANSACTION)
-        output_format(out, " transaction" HEX, s->transaction);
-    if (s->present & RK_SAMPLE_PHYS_ADDR)
-        output_format(out, " phys_addr" HEX, s->phys_addr);
-    if (s->present & RK_SAMPLE_CGROUP)
-        output_format(out, " cgroup %" PRIu64, s->cgroup);
-    if (s->present & RK_SAMPLE_AUX)
-        output_format(out, " aux %" PRIu64 " bytes", s->aux_bytes);
+    export_safe_text(out, text, SIZE_MAX);
 }
 
 static void write_mapping(struct output *out, const struct rk_mapping *m, const struct rk_record *record)
@@ -152,10 +76,10 @@ static void write_body(struct output *out, const struct record *r, const struct 
 {
     switch (r->kind) {
     case RECORD_SAMPLE:
-        write_sample(out, &r->sample, record->misc);
+        export_sample_text(r, out);
         break;
     case RECORD_READ:
-        write_read(out, &r->sample);
+        export_read_text(&r->sample, out);
         break;
     case RECORD_MAPPING:
         write_mapping(out, &r->mapping, record);
@@ -186,28 +110,43 @@ static void write_body(struct output *out, const struct record *r, const struct 
     }
 }
 
-void export_record_text(const struct rk_stream *stream, const struct rk_record *record, struct output *out)
+/* Columns: one that was not chosen takes no room, one that this record lacks is blank. */
+static void write_head(const struct record *r, struct output *out)
 {
-    struct record r;
+    bool pid = SHOWS(r, PID), tid = SHOWS(r, TID);
 
-    record_decode(stream, record, &r);
-    if (r.has_time)
-        output_format(out, "%7" PRIu64 ".%09" PRIu64, r.time / 1000000000, r.time % 1000000000);
-    else
-        output_format(out, "%17s", "");
-    if (r.has_cpu)
-        output_format(out, " [%03u]", r.cpu);
-    else
-        output_format(out, "%6s", "");
-    if (r.has_ids)
-        output_format(out, " %7d/%-7d", r.pid, r.tid);
-    else
-        output_format(out, "%16s", "");
-    output_format(out, " %-12s", rk_record_name(record->type));
-    if (r.event && r.kind == RECORD_SAMPLE) {
-        output_bytes(out, " ", 1);
-        write_text(out, r.event);
+    if (SHOWS(r, COMM)) {
+        const char *comm = r->options->comm ? r->options->comm : "";
+        size_t n = strlen(comm);
+        write_text(out, comm);
+        output_format(out, "%*s", n < 16 ? (int)(16 - n) : 0, "");
     }
-    write_body(out, &r, record);
+    if (SHOWS(r, TIME) && r->has_time)
+        output_format(out, "%7" PRIu64 ".%09" PRIu64, r->time / 1000000000, r->time % 1000000000);
+    else if (SHOWS(r, TIME))
+        output_format(out, "%17s", "");
+    if (SHOWS(r, CPU) && r->has_cpu)
+        output_format(out, " [%03u]", r->cpu);
+    else if (SHOWS(r, CPU))
+        output_format(out, "%6s", "");
+    if (pid && tid && r->has_ids)
+        output_format(out, " %7d/%-7d", r->pid, r->tid);
+    else if ((pid || tid) && r->has_ids)
+        output_format(out, " %7d", pid ? r->pid : r->tid);
+    else if (pid || tid)
+        output_format(out, "%*s", pid && tid ? 16 : 8, "");
+    if (SHOWS(r, TYPE))
+        output_format(out, " %-12s", rk_record_name(r->from->type));
+    if (r->event && r->kind == RECORD_SAMPLE && SHOWS(r, EVENT)) {
+        output_bytes(out, " ", 1);
+        write_text(out, r->event);
+    }
+}
+
+void export_record_text(const struct record *r, struct output *out)
+{
+    write_head(r, out);
+    if (r->kind == RECORD_SAMPLE || SHOWS(r, BODY))
+        write_body(out, r, r->from);
     output_bytes(out, "\n", 1);
 }

@@ -20,3 +20,11 @@ complete_words reckon stat -e page-faults,cpu-m
 [ "${COMPREPLY[*]}" = page-faults,cpu-migrations ] || { echo "events: ${COMPREPLY[*]}"; exit 1; }
 complete_words reckon export --format f
 [ "${COMPREPLY[*]}" = folded ] || { echo "formats: ${COMPREPLY[*]}"; exit 1; }
+complete_words reckon dump -F tid,srcl
+[ "${COMPREPLY[*]}" = tid,srcline ] || { echo "fields: ${COMPREPLY[*]}"; exit 1; }
+complete_words reckon dump -F ''
+printf '%s\n' "${COMPREPLY[@]}" | sort >offered
+"$RECKON" dump -F nonsense 2>&1 | sed -n 's/.*there are: //p' | tr ',' '\n' | sort >printed
+diff offered printed || { echo "fields of dump: completion (<) and what there is (>) differ"; exit 1; }
+complete_words reckon dump --type mmap2,com
+[ "${COMPREPLY[*]}" = mmap2,comm ] || { echo "types: ${COMPREPLY[*]}"; exit 1; }

@@ -33,7 +33,7 @@ static int count_lines(void *context, const void *data, size_t n)
     return 0;
 }
 
-static void export_record(const struct rk_stream *stream, const struct rk_record *r)
+static void export_record(struct rk_stream *stream, const struct rk_record *r)
 {
     static const char *const formats[] = {"text", "json"};
     for (int i = 0; i < 2; i++) {

@@ -26,7 +26,7 @@ static struct rk_record record(uint32_t type, uint16_t misc, size_t body_bytes)
                               .data = (const unsigned char *)words};
 }
 
-static const struct rk_stream *stream = (const struct rk_stream *)words; /* never looked at */
+static struct rk_stream *stream = (struct rk_stream *)words; /* never looked at */
 
 static char all[sizeof written];
 static size_t all_n;
@@ -114,21 +114,136 @@ static void a_sample_with_everything(void **state)
         .read_running = 400,
         .read_format = FORMAT_GROUP | FORMAT_ENABLED | FORMAT_RUNNING | FORMAT_ID | FORMAT_LOST,
         .read_words = read_words,
+        .weight = UINT64_C(3) << 48 | UINT64_C(2) << 32 | 7,
+        .data_src = 0x2 | 0xa << 5, /* load, L1 hit */
+        .transaction = 1 << 1,
     };
     show(&r, "json");
+    contains("\"weight\":7,\"weights\":[7,2,3]");
+    contains("\"data_src\":\"0x142\",\"memory\":{\"operation\":\"load\",\"level\":\"L1 hit\"}");
+    contains("\"transaction\":\"0x2\",\"transaction_words\":\"");
     contains("\"raw\":\"0102ff\"");
     contains("\"chain\":[\"0xffff800000000000\"]");
     contains("{\"mode\":\"user-deferred\",\"n\":0,\"cookie\":99}");
-    contains("\"branches\":[{\"from\":\"0x1\",\"to\":\"0x2\",\"flags\":\"0x3\",\"counters\":\"0x7\"},");
+    contains(
+        "\"branches\":[{\"from\":\"0x1\",\"to\":\"0x2\",\"flags\":\"0x3\",\"predicted\":false,\"counters\":"
+        "\"0x7\"},{\"from\":\"0x4\",\"to\":\"0x5\",\"flags\":\"0x6\",\"predicted\":true,\"in_transaction\":"
+        "true,");
     contains("\"branch_hw_index\":5");
-    contains("\"regs_user\":{\"abi\":2,\"mask\":\"0x81\",\"values\":[\"0xa\",\"0xb\"]}");
-    contains("\"regs_intr\":{\"abi\":0,\"mask\":\"0x81\",\"values\":[]}");
+    contains("\"regs_user\":{\"abi\":2,\"mask\":\"0x81\",\"registers\":{\"ax\":\"0xa\",\"sp\":\"0xb\"}}");
+    contains("\"regs_intr\":{\"abi\":0,\"mask\":\"0x81\",\"registers\":{}}");
     contains("\"stack\":\"737461636b\"");
     contains("\"read\":{\"enabled\":500,\"running\":400,\"values\":[{\"value\":11,\"id\":1,\"lost\":0},{"
              "\"value\":22,\"id\":2,\"lost\":7}]}");
     show(&r, "text");
     contains(" read 11,22 enabled 500 running 400 ");
-    contains(" branches 0x1>0x2 0x4>0x5 ");
+    contains(" branches 0x1/0x2/M/-/-/0/- 0x4/0x5/P/X/-/0/- ");
+    contains(" regs_user ax=0xa sp=0xb regs_intr none stack 5 bytes ");
+}
+
+/* A tracepoint's payload by field: a number, a negative one, text that control characters are in, bytes that are not there. */
+static void a_tracepoint(void **state)
+{
+    static const struct {
+        int32_t pid, prio;
+        char comm[8];
+    } payload = {4711, -5,
+                 "a\x1b"
+                 "b"};
+    struct rk_record r = record(RK_RECORD_SAMPLE, 1, 0);
+    struct rk_field number = {
+        .size = sizeof number, .kind = RK_FIELD_NUMBER, .bytes = 4, .name = "pid", .type = "pid_t"};
+    (void)state;
+    r.event = 1;
+    fake_field_n = 4;
+    fake_fields[0] = number;
+    number.name = "prio";
+    number.offset = 4;
+    number.is_signed = 1;
+    fake_fields[1] = number;
+    fake_fields[2] = (struct rk_field){.size = sizeof number,
+                                       .kind = RK_FIELD_ARRAY,
+                                       .offset = 8,
+                                       .bytes = 8,
+                                       .is_text = 1,
+                                       .name = "comm",
+                                       .type = "char[8]"};
+    number.name = "beyond";
+    number.offset = 400;
+    fake_fields[3] = number;
+    fake_sample = (struct rk_sample){.size = sizeof fake_sample,
+                                     .present = RK_SAMPLE_RAW,
+                                     .raw = (const unsigned char *)&payload,
+                                     .raw_bytes = sizeof payload};
+    show(&r, "json");
+    contains("\"trace\":{\"pid\":4711,\"prio\":-5,\"comm\":\"a\\u001bb\",\"beyond\":null}");
+    show(&r, "text");
+    contains(" page-faults kernel pid=4711 prio=-5 comm=a?b beyond=?\n");
+    fake_field_n = 0; /* not described: its size */
+    show(&r, "text");
+    contains(" raw 16 bytes");
+}
+
+/* 0x55xx is a function of a module, all else has no name. */
+static void name(void *context, const struct rk_record *r, uint64_t address, uint32_t caller,
+                 struct rk_address_name *ret)
+{
+    (void)context, (void)r;
+    if (address >> 8 == 0x55)
+        *ret = (struct rk_address_name){.symbol = caller ? "ca\nller" : "f",
+                                        .symbol_distance = address & 0xff,
+                                        .module = "prog",
+                                        .file = "prog.c",
+                                        .line = 7};
+}
+
+static const char *chosen(const struct rk_record *r, const char *fields, const char *format)
+{
+    struct rk_record_options options = {.size = sizeof options, .comm = "a b", .name = name};
+    forget();
+    assert_int_equal(rk_record_fields(fields, &options.fields, NULL), 0);
+    assert_int_equal(rk_record_write(stream, r, &options, format, &text_sink, NULL), 0);
+    return written;
+}
+
+static void fields_can_be_chosen(void **state)
+{
+    static const uint64_t chain[] = {RK_CHAIN_USER, 0x5501, 0x5502, 0x77};
+    struct rk_record r = record(RK_RECORD_SAMPLE, 2, 0);
+    struct rk_error e = {.size = sizeof e};
+    uint64_t fields = 99;
+    (void)state;
+    fake_sample = (struct rk_sample){.size = sizeof fake_sample,
+                                     .present = RK_SAMPLE_IP | RK_SAMPLE_PERIOD | RK_SAMPLE_CALLCHAIN,
+                                     .ip = 0x5501,
+                                     .period = 5,
+                                     .chain = chain,
+                                     .chain_n = 4};
+    assert_string_equal(chosen(&r, "tid,ip", "text"), "      78 0x5501\n");
+    assert_string_equal(chosen(&r, "period", "text"), " 5\n");
+    assert_string_equal(chosen(&r, "comm,time,event", "text"),
+                        "a b                4711.000123456 cpu-clock\n");
+    assert_string_equal(chosen(&r, "ip,sym,symoff,dso,srcline", "text"), " 0x5501 f+0x1 (prog) prog.c:7\n");
+    assert_string_equal(chosen(&r, "chain,sym", "text"),
+                        " chain user 0x5501 f 0x5502 ca?ller 0x77 [unknown]\n");
+    assert_string_equal(chosen(&r, "tid,comm,ip", "json"),
+                        "{\"tid\":78,\"comm\":\"a b\",\"ip\":\"0x5501\"}\n");
+    assert_string_equal(
+        chosen(&r, "ip,sym,srcline", "json"),
+        "{\"ip\":\"0x5501\",\"ip_name\":{\"symbol\":\"f\",\"file\":\"prog.c\",\"line\":7}}\n");
+    assert_non_null(strstr(chosen(&r, "chain,dso", "json"),
+                           "\"chain_names\":[{\"module\":\"prog\"},{\"module\":\"prog\"},{}]"));
+    assert_string_equal(chosen(&r, "uregs,iregs,brstack", "json"),
+                        "{}\n"); /* perf's words; it has none of them */
+
+    assert_int_equal(rk_record_fields("time,nonsense,ip", &fields, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "'nonsense'"));
+    assert_non_null(strstr(e.remedy, "srcline"));
+    assert_non_null(strstr(e.remedy, "body")); /* all of them fit */
+    assert_int_equal(fields, 99);
+    for (uint32_t i = 0; rk_record_field_name(i); i++) /* each by its name, and no two alike */
+        assert_true(rk_record_fields(rk_record_field_name(i), &fields, NULL) == 0 && fields == UINT64_C(1)
+                                                                                                   << i);
 }
 
 static void mappings(void **state)
@@ -326,6 +441,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sample),
         cmocka_unit_test(a_sample_with_everything),
+        cmocka_unit_test(a_tracepoint),
+        cmocka_unit_test(fields_can_be_chosen),
         cmocka_unit_test(mappings),
         cmocka_unit_test(tasks_names_and_loss),
         cmocka_unit_test(a_read),

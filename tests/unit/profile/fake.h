@@ -30,6 +30,7 @@ static struct rk_sample fake_sample;
 static struct rk_stream_event fake_events[] = {{.name = "cpu-clock"}, {.name = "page-faults", .period = 10}};
 static struct rk_loss fake_loss;
 static uint32_t fake_cut;
+static const char *fake_machine = "x86_64";
 static const char *fake_comm = "worker";
 static const char *fake_name; /* of what is in modules 4 and 5; NULL: "same" */
 static uint64_t fake_shift;   /* added to every address below the kernel when it is looked up */
@@ -63,7 +64,31 @@ int rk_stream_loss(const struct rk_stream *stream, uint32_t event, struct rk_los
 int rk_stream_info(const struct rk_stream *stream, struct rk_stream_info *ret)
 {
     (void)stream;
-    *ret = (struct rk_stream_info){.size = ret->size, .cut = fake_cut};
+    *ret = (struct rk_stream_info){.size = ret->size, .cut = fake_cut, .architecture = fake_machine};
+    return 0;
+}
+
+/* Tracepoint fields of event 1. */
+static struct rk_field fake_fields[4];
+static int fake_field_n;
+
+static inline int fake_fields_of(uint32_t event)
+{
+    return event == 1 ? fake_field_n : 0;
+}
+
+int rk_stream_fields(struct rk_stream *stream, uint32_t event)
+{
+    (void)stream;
+    return fake_fields_of(event);
+}
+
+int rk_stream_field(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret)
+{
+    (void)stream;
+    if (index >= (size_t)fake_fields_of(event))
+        return -ERANGE;
+    *ret = fake_fields[index];
     return 0;
 }
 
