@@ -8,8 +8,7 @@
  *     rk_capture_close(c, &stats, &e);
  *
  * In pipe mode (path "-") the same goes to standard output in a row; the ledger of losses, which perf would warn of, is
- * left out there: LOST_SAMPLES records have what was lost. Compressed files are read by perf when they were closed
- * properly, by reckon always.
+ * left out there: LOST_SAMPLES records have what was lost.
  *
  * The file is made with mode 0600; one that was there is kept as PATH.old. Whole records are appended,
  * then the header's size is rewritten, at least once a second: what a kill leaves is readable to there.
@@ -44,6 +43,8 @@ struct rk_capture_stats {
     struct rk_loss loss; /* of all events */
     uint64_t
         queue_full; /* with threads: how often the reader found its queue full and left records in the rings */
+    uint64_t truncated; /* samples whose stack or chain is longer than what was asked for */
+    uint64_t code_maps; /* after close: processes whose code, made at run time, /tmp/perf-PID.map names */
 };
 
 RK_API int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
@@ -53,6 +54,24 @@ RK_API int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_t
 /* Waits up to timeout_ms for records and writes what is due. 1: go on; 0: the target has ended and all of
  * its records are written; -errno: writing failed (the file is readable up to the last flush). */
 RK_API int rk_capture_step(struct rk_capture *capture, int timeout_ms);
+
+/* Readable when records wait, as rk_stream_fd(): for a program with a loop of its own, which then calls step() with a
+ * timeout of 0; at least every half second, so that what was recorded is flushed. */
+RK_API int rk_capture_fd(const struct rk_capture *capture);
+
+/* Switches the set on and off meanwhile. What runs when it is switched on is recorded as what ran before is, so that
+ * samples find their mappings. 0 or -errno. */
+RK_API int rk_capture_enable(struct rk_capture *capture);
+RK_API int rk_capture_disable(struct rk_capture *capture);
+
+/* Writes all that there is now and flushes; of a set opened with `overwrite` what its rings hold, which without this
+ * nothing does. 0 or -errno. */
+RK_API int rk_capture_snapshot(struct rk_capture *capture);
+
+/* Closes the file, which is called `path` from now on, and goes on in a new one that takes the first one's place. Each
+ * is whole in itself; the counters of rk_capture_stats() are those of all. After a failure the capture can only be closed.
+ * -EINVAL in pipe mode. */
+RK_API int rk_capture_switch(struct rk_capture *capture, const char *path, struct rk_error *e);
 
 /* Counters so far, for a progress line. */
 RK_API int rk_capture_stats(const struct rk_capture *capture, struct rk_capture_stats *ret);

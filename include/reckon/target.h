@@ -43,6 +43,11 @@ RK_API int rk_target_process(int32_t pid, struct rk_target **ret, struct rk_erro
 /* The same for the process and for all that descend from it, as /proc shows them when a set is opened. */
 RK_API int rk_target_tree(int32_t pid, struct rk_target **ret, struct rk_error *e);
 
+/* Several processes, each with all its threads, or several threads, as one target, which ends when the last of them has.
+ * The same id twice counts once. One that ends before a set is opened is left out. rk_target_fd() has none for them. */
+RK_API int rk_target_processes(const int32_t *pids, size_t n, struct rk_target **ret, struct rk_error *e);
+RK_API int rk_target_threads(const int32_t *tids, size_t n, struct rk_target **ret, struct rk_error *e);
+
 /* CPUs as a list ("0-3,8"), whoever runs there. NULL: the whole machine, that is all CPUs which are online when a set
  * is opened, and rk_set_refresh() follows them as they come and go. Needs privilege or paranoid ≤ 0. `host` must
  * outlive the target. */
@@ -98,7 +103,7 @@ struct rk_exit {
 RK_API int rk_target_wait(struct rk_target *target, int timeout_ms, struct rk_exit *ret);
 
 /* A descriptor that polls readable once the command, process or thread has ended, owned by the target; -ENOSYS before
- * Linux 5.3 (a thread: 6.9), where rk_target_wait() does it too; -EINVAL for other targets. */
+ * Linux 5.3 (a thread: 6.9) and for several, where rk_target_wait() does it too; -EINVAL for other targets. */
 RK_API int rk_target_fd(const struct rk_target *target);
 
 /* The command's, process's or thread's id, 0 for self, -1 for CPUs and cgroups. */

@@ -6,7 +6,8 @@
  *     close   the last round; then build-ids, features, ledger (finish.c)
  *
  * Records of what ran before (kernel, processes) are made up at the first step, when the set is enabled: a mapping
- * made in between would else be in neither. They have no time and stand first in the file, where a reader wants them.
+ * made in between would else be in neither (before.c). They have no time and stand first in the file, where a reader
+ * wants them. switch.c changes files and steers meanwhile.
  *
  * With `threads` the rings are emptied by a thread of the stream's (stream/pump.h): one reader copies and releases; who
  * calls step() orders, follows the image and writes.
@@ -14,7 +15,6 @@
 #include "capture/capture.h"
 
 #include "base/error.h"
-#include "capture/synth.h"
 #include "capture/tracing.h"
 #include "sys/process.h"
 #include "sys/ready.h"
@@ -50,6 +50,8 @@ struct rk_capture *capture_free(struct rk_capture *c)
         free(c->command[i]);
     free(c->command);
     free(c->file_events);
+    free(c->told);
+    free(c->path);
     free(c);
     return NULL;
 }
@@ -73,12 +75,16 @@ static int copy_command(struct rk_capture *c, const char *const *words)
 static int write_header(struct rk_capture *c, uint32_t level, struct rk_error *e)
 {
     const struct rk_set *set = c->set;
-    const struct perfdata_writer_options how = {.pipe = c->pipe, .level = (int)level};
+    const struct perfdata_writer_options how = {.pipe = c->pipe, .begin = true, .level = (int)level};
     _cleanup_free_ struct perf_attr *attrs = calloc(set->n_events, sizeof *attrs);
     _cleanup_free_ struct perfdata_writer_event *events = calloc(set->n_events, sizeof *events);
     _cleanup_free_ uint64_t *ids = calloc((size_t)set->n_events * set->n_slots, sizeof *ids);
-    c->file_events = calloc(set->n_events, sizeof *c->file_events);
-    if (!events || !ids || !attrs || !c->file_events)
+    if (!c->file_events)
+        c->file_events = calloc(set->n_events, sizeof *c->file_events);
+    if (!c->told)
+        c->told = calloc(set->n_events, sizeof *c->told);
+    c->file_events_n = 0;
+    if (!events || !ids || !attrs || !c->file_events || !c->told)
         return fail_memory(e, RK_STAGE_CAPTURE);
 
     uint64_t *at = ids;
@@ -125,12 +131,27 @@ static int write_tracing(struct rk_capture *c, struct rk_error *e)
                          "the recording cannot be written: %s", strerror(-r));
 }
 
-static int open_place(struct rk_capture *c, const char *path, struct rk_error *e)
+int capture_file_open(struct rk_capture *c, struct rk_error *e)
 {
-    if (!c->pipe)
-        return place_make(&c->place, path, e);
-    c->place.fd = STDOUT_FILENO;
-    return 0;
+    int r = 0;
+
+    if (c->pipe)
+        c->place.fd = STDOUT_FILENO;
+    else
+        r = place_make(&c->place, c->path, e);
+    if (r < 0 || (r = write_header(c, c->compression, e)) < 0 || (r = write_tracing(c, e)) < 0)
+        return r;
+    return c->pipe ? 0 : place_take(&c->place, e);
+}
+
+/* How many frames the kernel gives at most. */
+static uint64_t longest_chain(struct rk_host *host, const struct rk_set *set)
+{
+    int64_t limit;
+
+    if (set->options.max_stack)
+        return set->options.max_stack;
+    return rk_host_limit(host, RK_LIMIT_MAX_STACK, &limit) == 0 && limit > 0 ? (uint64_t)limit : UINT64_MAX;
 }
 
 int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
@@ -159,10 +180,12 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     if (copy_command(c, o.command) < 0)
         return fail_memory(e, RK_STAGE_CAPTURE);
     c->pipe = o.path && strcmp(o.path, "-") == 0;
+    c->compression = o.compression;
+    c->longest_chain = longest_chain(host, set);
+    if (!(c->path = strdup(o.path ? o.path : "perf.data")))
+        return fail_memory(e, RK_STAGE_CAPTURE);
     if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = hits_open(&c->hits, e)) < 0 ||
-        (r = open_place(c, o.path ? o.path : "perf.data", e)) < 0 ||
-        (r = write_header(c, o.compression, e)) < 0 || (r = write_tracing(c, e)) < 0 ||
-        (!c->pipe && (r = place_take(&c->place, e)) < 0))
+        (r = capture_file_open(c, e)) < 0)
         return r;
     if (o.threads && (r = live_pump(c->stream, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
         return r == -ENOMEM
@@ -185,38 +208,12 @@ int capture_append(struct rk_capture *c, const void *record, size_t bytes)
     return r;
 }
 
-static int put_synthetic(void *context, const struct perf_header *header)
+/* A stack that was longer than what was asked for: its outermost callers are missing. */
+static bool is_cut(const struct rk_capture *c, const struct rk_sample *sample)
 {
-    struct rk_capture *c = context;
-    struct rk_record record;
-
-    stream_identify(c->stream, header, 0, &record);
-    int r = hits_feed(&c->hits, &record);
-    return r < 0 ? r : capture_append(c, header, header->size);
-}
-
-/* What ran before we listened. A command is all new: its exec and what follows are recorded. */
-static int write_before(struct rk_capture *c)
-{
-    struct synth *synth = malloc(sizeof *synth);
-    int r;
-
-    if (!synth)
-        return -ENOMEM;
-    *synth = (struct synth){.root = c->host->root,
-                            .layout = &c->stream->events.items[c->file_events[0]].layout,
-                            .data_maps = (c->set->options.records & RK_RECORDS_DATA_MAPS) != 0,
-                            .put = put_synthetic,
-                            .context = c};
-    r = synth_kernel(synth);
-    if (r == 0 && c->target && (c->set->options.records & RK_RECORDS_PROFILE)) {
-        if (c->target->kind == TARGET_CPUS)
-            r = synth_all(synth);
-        else if (c->target->kind != TARGET_COMMAND)
-            r = synth_task(synth, c->target->kind == TARGET_SELF ? sys_process_id() : c->target->pid);
-    }
-    free(synth);
-    return r;
+    if ((sample->present & RK_SAMPLE_STACK_USER) && sample->stack_bytes)
+        return sample->stack_used >= sample->stack_bytes;
+    return (sample->present & RK_SAMPLE_CALLCHAIN) && sample->chain_n >= c->longest_chain;
 }
 
 static int write_record(struct rk_capture *c, const struct rk_record *record)
@@ -232,14 +229,16 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
                 c->first_time = record->time;
             c->last_time = record->time;
         }
-        if (rk_stream_sample(c->stream, record, &sample) == 0)
+        if (rk_stream_sample(c->stream, record, &sample) == 0) {
             r = hits_sample(&c->hits, &sample);
+            c->truncated += is_cut(c, &sample);
+        }
     }
     return r < 0 ? r : capture_append(c, record->data, record->bytes);
 }
 
 /* One round: all that the stream has due, then the mark. */
-static int write_round(struct rk_capture *c)
+int capture_round(struct rk_capture *c)
 {
     const struct rk_record *record;
     uint64_t before = c->records;
@@ -247,7 +246,7 @@ static int write_round(struct rk_capture *c)
 
     if (!c->begun) {
         c->begun = true;
-        r = write_before(c);
+        r = capture_before(c, false);
     }
     while (r == 0 && (r = rk_stream_next(c->stream, &record)) != 0) {
         if (r == 1)
@@ -281,7 +280,7 @@ int capture_end(struct rk_capture *c)
     rk_set_disable(c->set); /* a thread that has ended can't be: that is no failure here */
     int r = rk_stream_drain(c->stream);
     if (r == 0)
-        r = write_round(c);
+        r = capture_round(c);
     return r < 0 ? r : flush_if_due(c, true);
 }
 
@@ -319,7 +318,7 @@ int rk_capture_step(struct rk_capture *c, int timeout_ms)
     if (polled < 0)
         return capture_fail(c, polled);
 
-    int r = write_round(c);
+    int r = capture_round(c);
     if (r == 0 && target_ended(c, polled, fd))
         r = capture_end(c);
     if (r == 0)
@@ -332,9 +331,12 @@ int rk_capture_stats(const struct rk_capture *c, struct rk_capture_stats *ret)
     if (!c || !ret)
         return -EINVAL;
     struct rk_capture_stats mine = {.size = sizeof mine,
-                                    .bytes = perfdata_writer_bytes(c->writer),
+                                    .bytes =
+                                        c->bytes_before + (c->writer ? perfdata_writer_bytes(c->writer) : 0),
                                     .records = c->records,
                                     .queue_full = live_pump_full(c->stream),
+                                    .truncated = c->truncated,
+                                    .code_maps = c->code_maps,
                                     .loss = {.size = sizeof mine.loss}};
 
     rk_stream_loss(c->stream, RK_NO_EVENT, &mine.loss);

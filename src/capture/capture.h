@@ -28,6 +28,12 @@ struct rk_capture {
     uint32_t *file_events; /* the set's events by their index in the file: absent ones are not there */
     size_t file_events_n;
 
+    char *path; /* as it was asked for */
+    uint32_t compression;
+    struct rk_loss *told;   /* of each event, what files before this one have told */
+    uint64_t bytes_before;  /* of those files */
+    uint64_t longest_chain; /* frames: one that has so many was cut */
+
     bool pipe;       /* standard output */
     bool begun;      /* what ran before is written */
     bool ended;      /* the set is disabled, all is read */
@@ -35,7 +41,9 @@ struct rk_capture {
     bool unflushed;  /* something was appended since the last flush */
     int error;       /* the first failure; from then on nothing is written */
     uint64_t flushed_ns;
-    uint64_t records, damaged;
+    uint64_t records, damaged, truncated;
+    uint64_t switched;              /* files that were closed on the way */
+    uint64_t code_maps;             /* processes whose code is named in a file of their own */
     uint64_t newest;                /* time of the last record */
     uint64_t first_time, last_time; /* of samples */
 };
@@ -45,6 +53,24 @@ CLEANUP_FUNCTION(capture_free, struct rk_capture, capture_free)
 
 /* Appends one record that is whole. 0 or -errno. */
 int capture_append(struct rk_capture *capture, const void *record, size_t bytes);
+
+/* Opens the next file: header, ids, tracing data; it takes its path. 0 or -errno. */
+int capture_file_open(struct rk_capture *capture, struct rk_error *e);
+
+/* Writes the closing sections: what was lost, hit, where and how. 0 or -errno, without a word. */
+int capture_file_finish(struct rk_capture *capture);
+
+/* Makes up what ran before: of a command nothing, unless it has begun without us (`late`). 0 or -errno. */
+int capture_before(struct rk_capture *capture, bool late);
+
+/* Writes what the stream has due. 0 or -errno. */
+int capture_round(struct rk_capture *capture);
+
+/* What the machine is: capture/machine.c. 0 or -ENOMEM; what can't be read is left out. */
+int capture_machine(struct rk_capture *capture);
+
+/* What failed, as the caller is told it. */
+int capture_explain(const struct rk_capture *capture, int code, struct rk_error *e);
 
 /* Stops the set and writes all that is left in the rings. 0 or -errno. Once: then it does nothing. */
 int capture_end(struct rk_capture *capture);

@@ -3,9 +3,7 @@
  */
 #include "base/error.h"
 #include "capture/capture.h"
-#include "host/list.h"
 #include "record/encode.h"
-#include "sys/file.h"
 #include "sys/name.h"
 
 #include <errno.h>
@@ -34,32 +32,22 @@ static int write_losses(struct rk_capture *c)
 
     for (uint32_t i = 0; i < c->file_events_n && r == 0; i++) {
         struct rk_loss loss = {.size = sizeof loss};
+        struct rk_loss *told = &c->told[c->file_events[i]];
         rk_stream_loss(c->stream, c->file_events[i], &loss);
+        struct rk_loss all = loss;
+        loss.kept -= told->kept;
+        loss.lost -= told->lost < loss.lost ? told->lost : loss.lost;
+        loss.throttled -= told->throttled;
+        loss.records_lost -= told->records_lost;
+        if (c->switched) /* of the run, not of this file */
+            loss.present &= ~RK_LOSS_SKIPPED;
+        *told = all;
         r = write_lost(c, i, &loss);
         ledger_event_print(i, &loss, line);
         if (r == 0)
             r = perfdata_writer_ledger(c->writer, "event", line);
     }
     return r;
-}
-
-/* CPUs: those that the machine has, and those that are online. Where they can't be told, nothing is written. */
-static int write_cpus(struct rk_capture *c)
-{
-    _cleanup_free_ int32_t *present = NULL;
-    const int32_t *online;
-    size_t present_n, online_n;
-    char text[4096];
-
-    int r = rk_host_cpus(c->host, &online, &online_n);
-    if (r < 0)
-        return r == -ENOMEM ? r : 0;
-    r = sys_file_text(c->host->root, "sys/devices/system/cpu/present", text, sizeof text);
-    if (r >= 0)
-        r = cpu_list_parse(text, &present, &present_n, NULL);
-    if (r == -ENOMEM)
-        return r;
-    return perfdata_writer_cpus(c->writer, (uint32_t)(r < 0 ? online_n : present_n), (uint32_t)online_n);
 }
 
 static int write_features(struct rk_capture *c)
@@ -73,11 +61,12 @@ static int write_features(struct rk_capture *c)
     if ((r = perfdata_writer_text(w, FEATURE_HOSTNAME, name.host)) < 0 ||
         (r = perfdata_writer_text(w, FEATURE_OSRELEASE, name.kernel)) < 0 ||
         (r = perfdata_writer_text(w, FEATURE_VERSION, "reckon " RK_VERSION)) < 0 ||
-        (r = perfdata_writer_text(w, FEATURE_ARCH, name.machine)) < 0 || (r = write_cpus(c)) < 0 ||
+        (r = perfdata_writer_text(w, FEATURE_ARCH, name.machine)) < 0 || (r = capture_machine(c)) < 0 ||
         (c->command_n &&
          (r = perfdata_writer_list(w, FEATURE_CMDLINE, (const char *const *)c->command, c->command_n)) < 0) ||
         (c->last_time && (r = perfdata_writer_times(w, c->first_time, c->last_time)) < 0) ||
-        (r = hits_write(&c->hits, c->host->root, w)) < 0)
+        (r = hits_write(&c->hits, c->host->root, w)) < 0 ||
+        (r = hits_code_maps(&c->hits, c->host->root, w, &c->code_maps)) < 0)
         return r;
     if (c->damaged) {
         snprintf(number, sizeof number, "%" PRIu64, c->damaged);
@@ -89,9 +78,9 @@ static int write_features(struct rk_capture *c)
     return perfdata_writer_ledger(w, "clean", "1");
 }
 
-static int close_fail(const struct rk_capture *c, int code, struct rk_error *e)
+int capture_explain(const struct rk_capture *c, int code, struct rk_error *e)
 {
-    const char *path = c->pipe ? "standard output" : c->place.path;
+    const char *path = c->pipe ? "standard output" : c->path;
 
     if (code == -ENOMEM)
         return fail(e, code, RK_STAGE_CAPTURE, RK_CAUSE_MEMORY, NULL,
@@ -103,6 +92,15 @@ static int close_fail(const struct rk_capture *c, int code, struct rk_error *e)
     return fail(e, code, RK_STAGE_CAPTURE, RK_CAUSE_UNKNOWN, NULL,
                 "%s: recording failed: %s; what is there is readable up to the last flush", path,
                 strerror(-code));
+}
+
+int capture_file_finish(struct rk_capture *c)
+{
+    int r = write_losses(c);
+
+    if (r == 0)
+        r = write_features(c);
+    return r < 0 ? r : perfdata_writer_finish(c->writer, NULL);
 }
 
 int rk_capture_close(struct rk_capture *capture, struct rk_capture_stats *ret, struct rk_error *e)
@@ -117,15 +115,14 @@ int rk_capture_close(struct rk_capture *capture, struct rk_capture_stats *ret, s
         return fail(e, -ESTALE, RK_STAGE_CAPTURE, RK_CAUSE_FORKED, NULL,
                     "this recording belongs to the process that forked this one");
     r = c->error ? c->error : capture_end(c);
-    if (r == 0 && (r = write_losses(c)) == 0)
-        r = write_features(c);
+    if (r == 0)
+        r = capture_file_finish(c);
     if (r < 0) {
-        perfdata_writer_flush(c->writer); /* what was appended counts too, unless writing is what failed */
-        return close_fail(c, r, e);
+        if (c->writer)
+            perfdata_writer_flush(
+                c->writer); /* what was appended counts too, unless writing is what failed */
+        return capture_explain(c, r, e);
     }
-    r = perfdata_writer_finish(c->writer, NULL);
-    if (r < 0)
-        return close_fail(c, r, e);
     rk_capture_stats(c, &stats);
     return ret ? result_give(ret, &stats, sizeof stats) : 0;
 }

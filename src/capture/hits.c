@@ -2,8 +2,11 @@
 
 #include "base/table.h"
 #include "elf/object.h"
+#include "sys/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 
 #define MODE_KERNEL 1
 #define MODE_USER 2
@@ -93,6 +96,39 @@ int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer
                                      module.kind == RK_MODULE_KERNEL ? "[kernel.kallsyms]" : module.path);
         if (r < 0)
             return r;
+    }
+    return 0;
+}
+
+void hits_forget(struct hits *hits)
+{
+    memset(hits->seen, 0, sizeof hits->seen);
+    if (hits->modules.n)
+        memset(hits->modules.items, 0, hits->modules.n * sizeof *hits->modules.items);
+}
+
+int hits_code_maps(const struct hits *hits, int root, struct perfdata_writer *writer, uint64_t *ret)
+{
+    int32_t last = 0;
+    char path[64], line[96];
+
+    *ret = 0;
+    for (uint32_t i = 0; i < hits->modules.n; i++) {
+        struct rk_module module = {.size = sizeof module};
+
+        if (!hits->modules.items[i] || rk_image_module(hits->image, i, &module) < 0 ||
+            module.kind != RK_MODULE_ANONYMOUS || module.pid <= 0 || module.pid == last)
+            continue;
+        last = module.pid;
+        snprintf(path, sizeof path, "tmp/perf-%d.map", (int)module.pid);
+        _cleanup_close_ int fd = sys_open_at(root, path, O_RDONLY | O_NONBLOCK, 0);
+        if (fd < 0)
+            continue;
+        snprintf(line, sizeof line, "%d /%s", (int)module.pid, path);
+        int r = perfdata_writer_ledger(writer, "code-map", line);
+        if (r < 0)
+            return r;
+        ++*ret;
     }
     return 0;
 }

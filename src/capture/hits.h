@@ -30,6 +30,13 @@ int hits_feed(struct hits *hits, const struct rk_record *record);
 /* Marks where the sample fell. 0 or -ENOMEM. */
 int hits_sample(struct hits *hits, const struct rk_sample *sample);
 
+/* A new file: nothing was hit yet. */
+void hits_forget(struct hits *hits);
+
+/* Notes, in the ledger, the files that name code which was hit and has no file of its own (/tmp/perf-PID.map). *ret: how
+ * many there are. 0 or -errno of the writer. */
+int hits_code_maps(const struct hits *hits, int root, struct perfdata_writer *writer, uint64_t *ret);
+
 /* Gives the build-ids of what was hit, read below `root`, to the file. 0 or -errno of the writer. */
 int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer);
 

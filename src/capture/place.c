@@ -101,6 +101,19 @@ int place_take(struct place *place, struct rk_error *e)
     return 0;
 }
 
+int place_move(struct place *place, const char *to, struct rk_error *e)
+{
+    int r = may_replace(to, e);
+
+    if (r < 0)
+        return r;
+    r = sys_entry_rename(place->path, to);
+    if (r < 0)
+        return place_fail(e, r, to, "cannot be made");
+    place_close(place);
+    return 0;
+}
+
 void place_close(struct place *place)
 {
     if (place->fd >= 0)

@@ -21,6 +21,10 @@ int place_make(struct place *place, const char *path, struct rk_error *e);
 /* Renames what stands at the path, then the new file to it. */
 int place_take(struct place *place, struct rk_error *e);
 
+/* The file that has taken its path is called `to` from now on, and closed; what stood there is replaced, by the same rules
+ * as above. */
+int place_move(struct place *place, const char *to, struct rk_error *e);
+
 /* Closes; a file that has not taken its path is removed. */
 void place_close(struct place *place);
 

@@ -291,6 +291,11 @@ int synth_task(struct synth *s, int32_t id)
     return r < 0 ? r : put_maps(s, pid);
 }
 
+int synth_leader(struct synth *s, int32_t id)
+{
+    return process_of(s->root, id) == id ? put_process(s, id) : 0;
+}
+
 static int each_process(void *context, const char *name)
 {
     uint64_t pid;

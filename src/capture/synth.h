@@ -27,6 +27,9 @@ int synth_kernel(struct synth *synth);
  * meanwhile, or -errno. */
 int synth_task(struct synth *synth, int32_t id);
 
+/* A process by its leader's id; another thread's id is passed over. */
+int synth_leader(struct synth *synth, int32_t id);
+
 /* Every process there is. */
 int synth_all(struct synth *synth);
 

@@ -9,6 +9,7 @@
  */
 #include "perfdata/writer.h"
 
+#include "perfdata/bytes.h"
 #include "perfdata/zstd.h"
 #include "record/layout.h"
 
@@ -22,9 +23,8 @@
 
 #define BUFFER_BYTES (size_t)(256 << 10)
 #define ATTR_BYTES_OLD 128u /* all that perf 6.1 takes; config3 and later lie behind */
-#define TEXT_ALIGN 64u      /* perf pads texts so */
 
-typedef VECTOR(unsigned char) bytes_t;
+typedef perfdata_bytes bytes_t;
 
 struct feature {
     unsigned bit;
@@ -40,7 +40,7 @@ struct perfdata_writer {
     unsigned char *buffer;
     VECTOR(struct feature) features; /* by bit, ascending */
 
-    bool pipe;
+    bool pipe, begin;
     int level;
     struct zstd *zstd;     /* NULL: records are written as they are */
     unsigned char *packed; /* one COMPRESSED record */
@@ -48,34 +48,6 @@ struct perfdata_writer {
 };
 
 /* ---- bytes of features ---- */
-
-/* n bytes (NULL: zeros). */
-static int put(bytes_t *to, const void *bytes, size_t n)
-{
-    if (vector_reserve(to, n) < 0)
-        return -ENOMEM;
-    if (n && bytes)
-        memcpy(to->items + to->n, bytes, n);
-    else if (n)
-        memset(to->items + to->n, 0, n);
-    to->n += n;
-    return 0;
-}
-
-static int put_u32(bytes_t *to, uint32_t value)
-{
-    return put(to, &value, sizeof value);
-}
-
-static int put_text(bytes_t *to, const char *text)
-{
-    size_t n = strlen(text), padded = (n + 1 + TEXT_ALIGN - 1) / TEXT_ALIGN * TEXT_ALIGN;
-    int r = padded > UINT32_MAX ? -EINVAL : put_u32(to, (uint32_t)padded);
-
-    if (r == 0)
-        r = put(to, text, n);
-    return r == 0 ? put(to, NULL, padded - n) : r;
-}
 
 /* The bytes of a feature, made if need be; NULL: out of memory. */
 static bytes_t *feature_bytes(struct perfdata_writer *w, unsigned bit)
@@ -112,7 +84,7 @@ int perfdata_writer_text(struct perfdata_writer *w, unsigned bit, const char *te
 {
     bytes_t fresh = {0};
 
-    return bit < FEATURE_MAX ? feature_set(w, bit, &fresh, put_text(&fresh, text)) : -EINVAL;
+    return bit < FEATURE_MAX ? feature_set(w, bit, &fresh, bytes_text(&fresh, text)) : -EINVAL;
 }
 
 int perfdata_writer_list(struct perfdata_writer *w, unsigned bit, const char *const *texts, size_t n)
@@ -121,10 +93,18 @@ int perfdata_writer_list(struct perfdata_writer *w, unsigned bit, const char *co
 
     if (bit >= FEATURE_MAX || n > UINT32_MAX)
         return -EINVAL;
-    int r = put_u32(&fresh, (uint32_t)n);
+    int r = bytes_u32(&fresh, (uint32_t)n);
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = put_text(&fresh, texts[i]);
+        r = bytes_text(&fresh, texts[i]);
     return feature_set(w, bit, &fresh, r);
+}
+
+int perfdata_writer_feature(struct perfdata_writer *w, unsigned bit, perfdata_bytes *bytes)
+{
+    if (bit < FEATURE_MAX)
+        return feature_set(w, bit, bytes, 0);
+    vector_free(bytes);
+    return -EINVAL;
 }
 
 int perfdata_writer_cpus(struct perfdata_writer *w, uint32_t available, uint32_t online)
@@ -132,7 +112,7 @@ int perfdata_writer_cpus(struct perfdata_writer *w, uint32_t available, uint32_t
     bytes_t fresh = {0};
     uint32_t both[] = {available, online};
 
-    return feature_set(w, FEATURE_NRCPUS, &fresh, put(&fresh, both, sizeof both));
+    return feature_set(w, FEATURE_NRCPUS, &fresh, bytes_put(&fresh, both, sizeof both));
 }
 
 int perfdata_writer_times(struct perfdata_writer *w, uint64_t first, uint64_t last)
@@ -140,7 +120,7 @@ int perfdata_writer_times(struct perfdata_writer *w, uint64_t first, uint64_t la
     bytes_t fresh = {0};
     uint64_t both[] = {first, last};
 
-    return feature_set(w, FEATURE_SAMPLE_TIME, &fresh, put(&fresh, both, sizeof both));
+    return feature_set(w, FEATURE_SAMPLE_TIME, &fresh, bytes_put(&fresh, both, sizeof both));
 }
 
 int perfdata_writer_build_id(struct perfdata_writer *w, int32_t pid, uint16_t misc, const void *id,
@@ -151,7 +131,7 @@ int perfdata_writer_build_id(struct perfdata_writer *w, int32_t pid, uint16_t mi
         int32_t pid;
         unsigned char id[20], bytes, reserved[3];
     } record = {.pid = pid, .bytes = (unsigned char)id_bytes};
-    size_t n = strlen(path), padded = (n + 1 + TEXT_ALIGN - 1) / TEXT_ALIGN * TEXT_ALIGN;
+    size_t n = strlen(path), padded = (n + 1 + BYTES_TEXT_ALIGN - 1) / BYTES_TEXT_ALIGN * BYTES_TEXT_ALIGN;
 
     if (id_bytes == 0 || id_bytes > sizeof record.id || sizeof record + padded > UINT16_MAX)
         return -EINVAL;
@@ -161,9 +141,9 @@ int perfdata_writer_build_id(struct perfdata_writer *w, int32_t pid, uint16_t mi
     bytes_t *to = feature_bytes(w, FEATURE_BUILD_ID);
     if (!to || vector_reserve(to, sizeof record + padded) < 0)
         return -ENOMEM;
-    put(to, &record, sizeof record);
-    put(to, path, n);
-    return put(to, NULL, padded - n);
+    bytes_put(to, &record, sizeof record);
+    bytes_put(to, path, n);
+    return bytes_put(to, NULL, padded - n);
 }
 
 int perfdata_writer_ledger(struct perfdata_writer *w, const char *key, const char *value)
@@ -177,11 +157,11 @@ int perfdata_writer_ledger(struct perfdata_writer *w, const char *key, const cha
     if (!to || vector_reserve(to, sizeof first + key_n + value_n + 2) < 0)
         return -ENOMEM;
     if (!to->n)
-        put(to, first, sizeof first - 1);
-    put(to, key, key_n);
-    put(to, " ", 1);
-    put(to, value, value_n);
-    return put(to, "\n", 1);
+        bytes_put(to, first, sizeof first - 1);
+    bytes_put(to, key, key_n);
+    bytes_put(to, " ", 1);
+    bytes_put(to, value, value_n);
+    return bytes_put(to, "\n", 1);
 }
 
 /* ---- header and events ---- */
@@ -205,7 +185,7 @@ static int put_attr(bytes_t *to, const struct perf_attr *attr, uint32_t bytes)
     struct perf_attr copy = *attr;
 
     copy.size = bytes; /* perf finds what follows by it */
-    return put(to, &copy, bytes);
+    return bytes_put(to, &copy, bytes);
 }
 
 /* { u32 n, attr_size; { attr; u32 ids_n; text name; u64 ids[]; } [n]; } */
@@ -213,31 +193,66 @@ static int put_event_desc(struct perfdata_writer *w, const struct perfdata_write
                           uint32_t bytes)
 {
     bytes_t fresh = {0};
-    int r = put_u32(&fresh, (uint32_t)n);
+    int r = bytes_u32(&fresh, (uint32_t)n);
 
     if (r == 0)
-        r = put_u32(&fresh, bytes);
+        r = bytes_u32(&fresh, bytes);
     for (size_t i = 0; r == 0 && i < n; i++) {
         r = put_attr(&fresh, events[i].attr, bytes);
         if (r == 0)
-            r = put_u32(&fresh, (uint32_t)events[i].ids_n);
+            r = bytes_u32(&fresh, (uint32_t)events[i].ids_n);
         if (r == 0)
-            r = put_text(&fresh, events[i].name);
+            r = bytes_text(&fresh, events[i].name);
         if (r == 0)
-            r = put(&fresh, events[i].ids, events[i].ids_n * 8);
+            r = bytes_put(&fresh, events[i].ids, events[i].ids_n * 8);
     }
     return feature_set(w, FEATURE_EVENT_DESC, &fresh, r);
 }
 
-/* All that stands before the data, in one piece. */
+/* A record with two parts as its body, padded. */
+static int put_record(bytes_t *to, uint32_t type, const void *a, size_t a_n, const void *b, size_t b_n)
+{
+    size_t n = (sizeof(struct perf_header) + a_n + b_n + 7) & ~(size_t)7;
+    struct perf_header header = {type, 0, (uint16_t)n};
+    int r = n > RECORD_BYTES_MAX ? -EMSGSIZE : bytes_put(to, &header, sizeof header);
+
+    if (r == 0)
+        r = bytes_put(to, a, a_n);
+    if (r == 0)
+        r = bytes_put(to, b, b_n);
+    return r == 0 ? bytes_put(to, NULL, n - sizeof header - a_n - b_n) : r;
+}
+
+static int put_compressed(struct perfdata_writer *w, bytes_t *to)
+{
+    uint32_t ratio = w->packed_out ? (uint32_t)(w->packed_in / w->packed_out) : 1;
+    uint32_t words[] = {1, 1, (uint32_t)w->level, ratio, (uint32_t)BUFFER_BYTES}; /* version, zstd … */
+
+    return bytes_put(to, words, sizeof words);
+}
+
+/* How records are packed, as a record: readers of a pipe, and of a file that was killed, have no other way to know. */
+static int put_compressed_record(struct perfdata_writer *w, bytes_t *front)
+{
+    bytes_t feature = {0};
+    uint64_t bit = FEATURE_COMPRESSED;
+    int r = put_compressed(w, &feature);
+
+    if (r == 0)
+        r = put_record(front, PERFDATA_FEATURE, &bit, sizeof bit, feature.items, feature.n);
+    vector_free(&feature);
+    return r;
+}
+
+/* All that stands before the data, in one piece, and its first record where that is wanted. */
 static int put_front(struct perfdata_writer *w, const struct perfdata_writer_event *events, size_t n,
                      uint32_t bytes, bytes_t *front)
 {
     uint64_t ids_at = sizeof w->header;
-    int r = put(front, NULL, sizeof w->header);
+    int r = bytes_put(front, NULL, sizeof w->header);
 
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = put(front, events[i].ids, events[i].ids_n * 8);
+        r = bytes_put(front, events[i].ids, events[i].ids_n * 8);
     w->header = (struct perfdata_header){
         .magic = PERFDATA_MAGIC,
         .size = sizeof w->header,
@@ -250,11 +265,17 @@ static int put_front(struct perfdata_writer *w, const struct perfdata_writer_eve
         ids_at += ids.size;
         r = put_attr(front, events[i].attr, bytes);
         if (r == 0)
-            r = put(front, &ids, sizeof ids);
+            r = bytes_put(front, &ids, sizeof ids);
     }
     if (r < 0)
         return r;
     w->header.data.offset = front->n;
+    if (w->begin)
+        r = w->zstd ? put_compressed_record(w, front)
+                    : put_record(front, PERFDATA_FINISHED_ROUND, NULL, 0, NULL, 0);
+    if (r < 0)
+        return r;
+    w->header.data.size = front->n - w->header.data.offset;
     memcpy(front->items, &w->header, sizeof w->header);
     return 0;
 }
@@ -271,34 +292,12 @@ static int write_failed(int code, struct rk_error *e)
                 strerror(-code));
 }
 
-/* A record with two parts as its body, padded. */
-static int put_record(bytes_t *to, uint32_t type, const void *a, size_t a_n, const void *b, size_t b_n)
-{
-    size_t n = (sizeof(struct perf_header) + a_n + b_n + 7) & ~(size_t)7;
-    struct perf_header header = {type, 0, (uint16_t)n};
-    int r = n > RECORD_BYTES_MAX ? -EMSGSIZE : put(to, &header, sizeof header);
-
-    if (r == 0)
-        r = put(to, a, a_n);
-    if (r == 0)
-        r = put(to, b, b_n);
-    return r == 0 ? put(to, NULL, n - sizeof header - a_n - b_n) : r;
-}
-
-static int put_compressed(struct perfdata_writer *w, bytes_t *to)
-{
-    uint32_t ratio = w->packed_out ? (uint32_t)(w->packed_in / w->packed_out) : 1;
-    uint32_t words[] = {1, 1, (uint32_t)w->level, ratio, (uint32_t)BUFFER_BYTES}; /* version, zstd … */
-
-    return put(to, words, sizeof words);
-}
-
 /* What a pipe begins with: events, their names, and how records are packed. */
 static int put_pipe_front(struct perfdata_writer *w, const struct perfdata_writer_event *events, size_t n,
                           uint32_t bytes, bytes_t *front)
 {
     uint64_t head[2] = {PERFDATA_MAGIC, PERFDATA_PIPE_HEADER};
-    int r = put(front, head, sizeof head);
+    int r = bytes_put(front, head, sizeof head);
 
     for (size_t i = 0; r == 0 && i < n; i++) {
         struct perf_attr attr = *events[i].attr;
@@ -316,15 +315,8 @@ static int put_pipe_front(struct perfdata_writer *w, const struct perfdata_write
             r = put_record(front, PERFDATA_EVENT_UPDATE, update, sizeof update, events[i].name,
                            strlen(events[i].name) + 1);
     }
-    if (r == 0 && w->zstd) {
-        bytes_t feature = {0};
-        uint64_t bit = FEATURE_COMPRESSED;
-
-        r = put_compressed(w, &feature);
-        if (r == 0)
-            r = put_record(front, PERFDATA_FEATURE, &bit, sizeof bit, feature.items, feature.n);
-        vector_free(&feature);
-    }
+    if (r == 0 && w->zstd)
+        r = put_compressed_record(w, front);
     return r;
 }
 
@@ -357,6 +349,7 @@ int perfdata_writer_start(int fd, const struct perfdata_writer_event *events, si
 
     w->fd = fd;
     w->pipe = options->pipe;
+    w->begin = options->begin;
     if (options->level > 0 && (r = start_packing(w, options->level, e)) < 0) {
         perfdata_writer_close(w);
         return r;
@@ -441,9 +434,52 @@ static int write_packed(struct perfdata_writer *w, const unsigned char *bytes, s
     return 0;
 }
 
+/* The header tells of what is in the file: 0 or -errno. */
+static int write_size(struct perfdata_writer *w)
+{
+    uint64_t size = w->written - w->header.data.offset;
+
+    if (w->pipe || size == w->header.data.size)
+        return 0;
+    int r = sys_write_at(w->fd, &size, sizeof size, __builtin_offsetof(struct perfdata_header, data.size));
+    if (r == 0)
+        w->header.data.size = size;
+    return r;
+}
+
+/* The disk is full: of these records, those that still find room are kept. They are tried block by block, since only
+ * whole ones count and write(2) said no more than that not all of it went. */
+static void salvage(struct perfdata_writer *w, const unsigned char *records, size_t n)
+{
+    const size_t block = 4096;
+    size_t kept = 0, whole = 0;
+    struct perf_header header;
+
+    while (kept < n) {
+        size_t part = n - kept < block ? n - kept : block;
+        if (sys_write_at(w->fd, records + kept, part, w->written + kept) < 0)
+            break;
+        kept += part;
+    }
+    while (kept - whole >= sizeof header) {
+        memcpy(&header, records + whole, sizeof header);
+        if (header.size < sizeof header || header.size > kept - whole)
+            break;
+        whole += header.size;
+    }
+    w->written += whole;
+}
+
 static int write_records(struct perfdata_writer *w, const void *records, size_t n)
 {
-    return w->zstd ? write_packed(w, records, n) : write_bytes(w, records, n);
+    int r = w->zstd ? write_packed(w, records, n) : write_bytes(w, records, n);
+
+    if (r == -ENOSPC || r == -EDQUOT || r == -EFBIG) {
+        if (!w->pipe && !w->zstd)
+            salvage(w, records, n);
+        write_size(w);
+    }
+    return r;
 }
 
 static int write_buffer(struct perfdata_writer *w)
@@ -482,16 +518,10 @@ int perfdata_writer_flush(struct perfdata_writer *w)
     if (w->error)
         return w->error;
     int r = write_buffer(w);
-    if (w->pipe)
-        return r;
-    uint64_t size = w->written - w->header.data.offset;
-    if (r < 0 || size == w->header.data.size)
-        return r;
-    r = sys_write_at(w->fd, &size, sizeof size, __builtin_offsetof(struct perfdata_header, data.size));
     if (r < 0)
-        return w->error = r;
-    w->header.data.size = size;
-    return 0;
+        return r;
+    r = write_size(w);
+    return r < 0 ? w->error = r : 0;
 }
 
 /* In a pipe: { header; u32 n; }, and n bytes behind it, padded. */
@@ -501,7 +531,7 @@ int perfdata_writer_tracing(struct perfdata_writer *w, const void *bytes, size_t
     bytes_t fresh = {0};
 
     if (!w->pipe)
-        return feature_set(w, FEATURE_TRACING_DATA, &fresh, put(&fresh, bytes, n));
+        return feature_set(w, FEATURE_TRACING_DATA, &fresh, bytes_put(&fresh, bytes, n));
     struct {
         struct perf_header header;
         uint32_t n;
@@ -532,7 +562,7 @@ static int write_features(struct perfdata_writer *w)
 
         w->header.features[feature->bit / 64] |= UINT64_C(1) << feature->bit % 64;
         at += section.size;
-        r = put(&table, &section, sizeof section);
+        r = bytes_put(&table, &section, sizeof section);
     }
     if (r == 0)
         r = write_bytes(w, table.items, table.n);

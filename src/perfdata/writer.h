@@ -15,7 +15,8 @@
  * features behind; nothing is rewritten. The ledger is left out there: perf would warn of it.
  *
  * With a level, records are packed by zstd as perf record -z does: each buffer becomes COMPRESSED records, flushed, so
- * that what is in the file is whole. perf reads such a file only when it was finished; reckon always.
+ * that what is in the file is whole. How they are packed is said by the first record of the data, too (`begin`): perf
+ * reads a file that was killed by it.
  *
  * The descriptor stays the caller's: a new, empty, seekable file. Nothing is synced to disk. After a failed
  * write (-ENOSPC …) the same error comes back from each later call, and the file is readable up to the last
@@ -24,6 +25,7 @@
 #ifndef PERFDATA_WRITER_H
 #define PERFDATA_WRITER_H
 
+#include "perfdata/bytes.h"
 #include "perfdata/format.h"
 
 #include <reckon/error.h>
@@ -42,7 +44,8 @@ struct perfdata_writer_event {
 };
 struct perfdata_writer_options {
     bool pipe;
-    int level; /* of zstd, 1 … 22; 0: not packed */
+    bool begin; /* a first record at once: a file without any is taken for one that was never finished */
+    int level;  /* of zstd, 1 … 22; 0: not packed */
 };
 /* -EOPNOTSUPP: a level, and zstd is not here. */
 int perfdata_writer_start(int fd, const struct perfdata_writer_event *events, size_t n,
@@ -67,6 +70,8 @@ uint64_t perfdata_writer_bytes(const struct perfdata_writer *writer);
  * value, build-ids and ledger lines add up. 0, -ENOMEM, -EINVAL. */
 int perfdata_writer_text(struct perfdata_writer *writer, unsigned bit, const char *text);
 int perfdata_writer_list(struct perfdata_writer *writer, unsigned bit, const char *const *texts, size_t n);
+/* Any other, by its bytes, which it takes whatever comes. */
+int perfdata_writer_feature(struct perfdata_writer *writer, unsigned bit, perfdata_bytes *bytes);
 int perfdata_writer_cpus(struct perfdata_writer *writer, uint32_t available, uint32_t online);
 int perfdata_writer_times(struct perfdata_writer *writer, uint64_t first, uint64_t last);
 /* misc: RK_MISC_MODE bits, 1 kernel, 2 user. id_bytes 1 … 20. pid -1: of all processes. */

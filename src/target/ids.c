@@ -283,6 +283,20 @@ static int list_descendants(int root, int32_t pid, struct ids *ids)
     return rc;
 }
 
+/* The threads of those that still run; at least one must. */
+static int list_several(const struct rk_target *target, int root, struct ids *ids, struct rk_error *e)
+{
+    int rc = -ESRCH;
+
+    for (size_t i = 0; i < target->n_several; i++) {
+        rc = add_threads(root, target->several[i], ids);
+        if (rc < 0 && rc != -ENOENT && rc != -ESRCH)
+            return rc == -ENOMEM ? fail_memory(e, RK_STAGE_TARGET)
+                                 : target_unread(rc, "process", target->several[i], e);
+    }
+    return ids->list.n ? 0 : target_gone("process", target->pid, e);
+}
+
 static int list_tasks(const struct rk_target *target, struct ids *ids, struct rk_error *e)
 {
     _cleanup_close_ int root = -1;
@@ -293,7 +307,7 @@ static int list_tasks(const struct rk_target *target, struct ids *ids, struct rk
     root = sys_root_open(NULL);
     if (root < 0)
         return target_unread(root, "process", target->pid, e);
-    int rc = list_threads(root, target->pid, ids, e);
+    int rc = target->n_several ? list_several(target, root, ids, e) : list_threads(root, target->pid, ids, e);
     if (rc == 0 && target->kind == TARGET_TREE) {
         rc = list_descendants(root, target->pid, ids);
         if (rc < 0)
@@ -332,10 +346,14 @@ int target_ids(const struct rk_target *target, int32_t **ret, size_t *ret_n, str
             return rc;
         }
     } else {
-        size_t n = cpus ? target->n_cpus : 1;
+        size_t n = cpus ? target->n_cpus : target->n_several ? target->n_several : 1;
         if (vector_reserve(&ids.list, n) < 0)
             return fail_memory(e, RK_STAGE_TARGET);
-        memcpy(ids.list.items, cpus ? target->cpus : &target->pid, n * sizeof(int32_t));
+        memcpy(ids.list.items,
+               cpus                ? target->cpus
+               : target->n_several ? target->several
+                                   : &target->pid,
+               n * sizeof(int32_t));
         ids.list.n = n;
     }
     *ret = ids.list.items;

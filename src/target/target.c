@@ -33,6 +33,7 @@ struct rk_target *rk_target_free(struct rk_target *target)
     if (target->pidfd >= 0)
         sys_close(target->pidfd);
     free(target->name);
+    free(target->several);
     free(target->cpus);
     for (size_t i = 0; i < target->n_cgroups; i++) {
         free(target->cgroups[i].name);
@@ -66,13 +67,21 @@ int rk_target_self(struct rk_target **ret, struct rk_error *e)
     return 0;
 }
 
+static bool some_live(const struct rk_target *target)
+{
+    for (size_t i = 0; i < target->n_several; i++)
+        if (target_lives(target->several[i]))
+            return true;
+    return target->n_several == 0 && target_lives(target->pid);
+}
+
 /* A task that is not ours to reap: 1 ended, 0 not yet, -errno. */
 static int await_task(const struct rk_target *target, int timeout_ms)
 {
     if (target->pidfd >= 0)
         return sys_poll_in(target->pidfd, timeout_ms);
     for (uint64_t end = sys_clock_ns() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0) * 1000000;;) {
-        if (!target_lives(target->pid))
+        if (!some_live(target))
             return 1;
         if (timeout_ms >= 0 && sys_clock_ns() >= end)
             return 0;
@@ -143,4 +152,57 @@ int rk_target_process(int32_t pid, struct rk_target **ret, struct rk_error *e)
 int rk_target_tree(int32_t pid, struct rk_target **ret, struct rk_error *e)
 {
     return open_task(TARGET_TREE, "rk_target_tree", "process", pid, ret, e);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Each is looked up as if it were alone; its leader, or itself, is remembered. */
+static int open_several(bool threads, const int32_t *ids, size_t n, struct rk_target **ret,
+                        struct rk_error *e)
+{
+    const char *noun = threads ? "thread" : "process";
+    const char *function = threads ? "rk_target_threads" : "rk_target_processes";
+    int rc = 0;
+
+    if (!ret || !ids || n == 0)
+        return fail_null(e, RK_STAGE_TARGET, function, !ret ? "ret" : "ids");
+    if (n == 1)
+        return threads ? rk_target_thread(*ids, ret, e) : rk_target_process(*ids, ret, e);
+    struct rk_target *target = target_new(threads ? TARGET_THREAD : TARGET_PROCESS, 0);
+    if (!target || !(target->several = calloc(n, sizeof *target->several))) {
+        rk_target_free(target);
+        return fail_memory(e, RK_STAGE_TARGET);
+    }
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        int32_t leader = 0;
+        rc = ids[i] <= 0
+                 ? fail_argument(e, RK_STAGE_TARGET, "%s %d: a %s's id is above 0", noun, ids[i], noun)
+                 : target_look_up(noun, ids[i], &leader, e);
+        target->several[i] = threads ? ids[i] : leader;
+    }
+    if (rc < 0) {
+        rk_target_free(target);
+        return rc;
+    }
+    qsort(target->several, n, sizeof *target->several, by_number);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || target->several[i] != target->several[i - 1])
+            target->several[target->n_several++] = target->several[i];
+    target->pid = target->several[0];
+    *ret = target;
+    return 0;
+}
+
+int rk_target_processes(const int32_t *pids, size_t n, struct rk_target **ret, struct rk_error *e)
+{
+    return open_several(false, pids, n, ret, e);
+}
+
+int rk_target_threads(const int32_t *tids, size_t n, struct rk_target **ret, struct rk_error *e)
+{
+    return open_several(true, tids, n, ret, e);
 }

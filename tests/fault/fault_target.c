@@ -8,7 +8,7 @@
 static int scenario(uint64_t *digest)
 {
     struct rk_host *host = NULL;
-    struct rk_target *cpus = NULL, *process = NULL, *thread = NULL, *never = NULL, *command = NULL;
+    struct rk_target *cpus = NULL, *process = NULL, *thread = NULL, *both = NULL, *never = NULL, *command = NULL;
     struct rk_command_options options = {
         .size = sizeof options, .std_fds_set = 1, .in = 0, .out = 1, .err = 2, .directory = "/"};
     struct rk_exit end = {.size = sizeof end};
@@ -19,6 +19,7 @@ static int scenario(uint64_t *digest)
     NEW(cpus, rk_target_cpus(host, "0", &cpus, e));
     NEW(process, rk_target_process(getpid(), &process, e));
     NEW(thread, rk_target_thread(getpid(), &thread, e));
+    NEW(both, rk_target_processes((int32_t[]){getpid(), getppid()}, 2, &both, e));
     NEW(never, rk_target_command(argv, NULL, &never, e)); /* freed before it starts */
     NEW(command, rk_target_command(argv, &options, &command, e));
     TRY(rk_target_start(command, e));
@@ -30,6 +31,7 @@ end:
     EXPECT(rk_target_free(cpus) == NULL);
     EXPECT(rk_target_free(process) == NULL);
     EXPECT(rk_target_free(thread) == NULL);
+    EXPECT(rk_target_free(both) == NULL);
     EXPECT(rk_target_free(never) == NULL);
     if (command && rc < 0) /* whatever stands between us and its end: it must not outlive the run */
         while (rk_target_wait(command, -1, NULL) == -EINTR)
