@@ -1,6 +1,7 @@
 /*
  * reckon record: run a command and sample it into a perf.data file.
  */
+#include "callgraph.h"
 #include "command.h"
 #include "handles.h"
 #include "options.h"
@@ -20,14 +21,17 @@ struct record {
     const char *events; /* NULL: cycles, else cpu-clock */
     const char *path;
     uint64_t period, frequency;
-    bool chains, no_inherit, quiet;
+    bool no_inherit, quiet;
+    struct callgraph callgraph;
 };
 
 static const struct option table[] = {
     {'e', 'e', "event", "LIST", "events to sample; default cycles, else cpu-clock; may be repeated"},
     {'F', 'F', "freq", "HZ", "samples a second, 3999 by default"},
     {'c', 'c', "count", "N", "a sample every N events, in place of -F"},
-    {'g', 'g', "call-graph", NULL, "take call chains (frame pointers)"},
+    {'g', 'g', NULL, NULL, "take call chains: --call-graph auto"},
+    {'G', 0, "call-graph", "MODE", "… fp, dwarf[,BYTES] or auto[,BYTES]: BYTES of stack a sample, 16384"},
+    {'K', 0, "keep-stacks", NULL, "store stacks as they are, and not the frames found in them"},
     {'i', 'i', "no-inherit", NULL, "do not sample threads and children born later"},
     {'o', 'o', "output", "FILE", "write there; default perf.data, the previous one becomes FILE.old"},
     {'q', 'q', "quiet", NULL, "no closing line"},
@@ -45,8 +49,9 @@ static int open_set(const struct record *record, struct rk_host *host, const str
         .records = RK_RECORDS_PROFILE,
         .period = record->period,
         .frequency = record->frequency,
-        .sample = record->chains ? RK_SAMPLE_CALLCHAIN : 0,
     };
+
+    callgraph_ask(&record->callgraph, &options);
     int rc = rk_events_parse(host, text, &events, e);
 
     return rc < 0 ? rc : rk_set_open(host, events, target, &options, ret, e);
@@ -96,6 +101,7 @@ static void print_closing(const struct record *record, const struct rk_capture_s
         fprintf(stderr, ", throttled %s", print_some(stats->loss.throttled, "time", lost, sizeof lost));
     fprintf(stderr, "\n  see it:  reckon report%s%s\n", strcmp(record->path, "perf.data") ? " " : "",
             strcmp(record->path, "perf.data") ? record->path : "");
+    callgraph_close(&record->callgraph, stats);
 }
 
 /* From the first instruction to the last record. */
@@ -135,6 +141,7 @@ static int run(const struct record *record, char **argv)
         .size = sizeof options,
         .path = record->path,
         .command = (const char *const *)argv,
+        .unwind = callgraph_unwinds(&record->callgraph),
     };
     int rc;
 
@@ -165,6 +172,7 @@ int verb_record(int argc, char **argv)
     };
     struct record record = {.path = "perf.data"};
     handle_text char *events = NULL;
+    char why[160];
     int id;
 
     options_begin(&o, argc, argv);
@@ -183,7 +191,14 @@ int verb_record(int argc, char **argv)
                 return STATUS_USAGE;
             break;
         case 'g':
-            record.chains = true;
+            callgraph_parse(NULL, &record.callgraph, NULL, 0);
+            break;
+        case 'G':
+            if (callgraph_parse(o.value, &record.callgraph, why, sizeof why) < 0)
+                return options_wrong(&o, "%s", why);
+            break;
+        case 'K':
+            record.callgraph.keep = true;
             break;
         case 'i':
             record.no_inherit = true;
@@ -207,5 +222,6 @@ int verb_record(int argc, char **argv)
     if (!record.period && !record.frequency)
         record.frequency = DEFAULT_FREQUENCY;
     record.events = events;
+    callgraph_settle(&record.callgraph, record.quiet);
     return run(&record, o.rest);
 }

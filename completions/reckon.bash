@@ -18,7 +18,7 @@ _reckon() {
             --append -j --json --csv -x --field-separator --overhead --dry-run -h --help'
         ;;
     compare) options='-r --runs --time -w --warmup -e --event --reference -n --names -L --parameter-list -P --parameter-scan -D --parameter-step --setup --prepare --cleanup --ignore-failure --shell --input --show-output --seed --json --csv --markdown -h --help' ;;
-    record) options='-e --event -F --freq -c --count -g --call-graph -i --no-inherit -o --output -q --quiet -h --help' ;;
+    record) options='-e --event -F --freq -c --count -g --call-graph --keep-stacks -i --no-inherit -o --output -q --quiet -h --help' ;;
     report) options='-e --event -i --input --lines --csv --json -h --help' ;;
     export) options='--format -e --event -i --input -o --output -h --help' ;;
     symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;

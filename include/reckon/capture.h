@@ -7,6 +7,10 @@
  *         ;                                  // 0: the command has ended and all is written
  *     rk_capture_close(c, &stats, &e);
  *
+ * With `unwind` stacks become frames while they are recorded, in the order of time. perf and reckon read such a chain as
+ * any other. Its user part has addresses as they are to be looked up, not return addresses: that is how perf looks up what a
+ * file has; rk_stream_event.unwound tells it.
+ *
  * In pipe mode (path "-") the same goes to standard output in a row; the ledger of losses, which perf would warn of, is
  * left out there: LOST_SAMPLES records have what was lost.
  *
@@ -33,6 +37,10 @@ struct rk_capture_options {
     const char *const *command; /* the command line to store, NULL-terminated; NULL: none */
     uint32_t compression;       /* zstd's level, 1 … 22; 0: none. -EOPNOTSUPP: zstd is not installed */
     uint32_t queue_mb;          /* with threads: what waits between reader and writer, in MiB; 0: 64 */
+    uint32_t
+        unwind; /* 1: samples with RK_SAMPLE_REGS_USER and _STACK_USER are written with their frames in place of these
+                        (reckon/unwind.h), as if the kernel had found the chain; 0: all as it comes */
+    uint32_t reserved;
 };
 
 struct rk_capture_stats {
@@ -45,6 +53,10 @@ struct rk_capture_stats {
         queue_full; /* with threads: how often the reader found its queue full and left records in the rings */
     uint64_t truncated; /* samples whose stack or chain is longer than what was asked for */
     uint64_t code_maps; /* after close: processes whose code, made at run time, /tmp/perf-PID.map names */
+    /* With `unwind`: how many stacks reached their thread's first function, were cut by the dump's size
+     * (rk_set_options.stack_user), or broke (enum rk_unwind_end); and how many of the latter two were then made longer by
+     * the chain that the kernel found along frame pointers, where it was asked for one. */
+    uint64_t stacks_whole, stacks_cut, stacks_broken, stacks_joined;
 };
 
 RK_API int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,

@@ -43,7 +43,8 @@ RK_API struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_bui
  * that is refused (-EBADMSG) may be left out.
  *
  * A sample weighs its period; without one, the event's fixed period, else 1. Its stack is its call chain
- * under the sampled address; where no chain was taken, the address alone. Memory grows with what is
+ * under the sampled address; where no chain was taken, the address alone. A stack that was stored as registers and bytes
+ * (perf record --call-graph dwarf) is unwound, by the files that ran, if they are still there. Memory grows with what is
  * distinct (addresses, stacks, threads), not with the number of samples.
  */
 RK_API int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
@@ -66,6 +67,9 @@ struct rk_profile_summary {
     const char *event; /* name of the event, or of the first of several … */
     uint32_t events;   /* … which are summed here as if they were one: see rk_profile_options.event */
     uint32_t reserved;
+    /* User stacks that were unwound, here or by the recorder: those that reached their thread's first function, that
+     * the dump's size cut, that broke. All 0: none were. By the recorder: of all events. */
+    uint64_t stacks_whole, stacks_cut, stacks_broken;
 };
 RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summary *ret);
 

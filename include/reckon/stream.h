@@ -126,6 +126,10 @@ struct rk_stream_event {
     uint64_t period;    /* a fixed one, else 0 */
     uint64_t frequency; /* samples a second aimed at, else 0 */
     const char *name;   /* lives as long as the stream */
+    uint32_t
+        unwound; /* 1: the user part of chains was unwound by the recorder (rk_capture_options.unwind): addresses
+                           as they are to be looked up; else they are return addresses, but for the first */
+    uint32_t reserved;
 };
 RK_API int rk_stream_event(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret);
 
@@ -136,6 +140,8 @@ struct rk_stream_info {
     uint32_t cpus;    /* online when it was made; 0: unknown */
     uint32_t ordered; /* 1: records were sorted here, 0: they were in order */
     const char *host, *kernel, *architecture, *command, *tool;
+    /* Stacks that the recorder unwound, as rk_capture_stats has them; all 0: none, or the file does not tell. */
+    uint64_t stacks_whole, stacks_cut, stacks_broken, stacks_joined;
 };
 RK_API int rk_stream_info(const struct rk_stream *stream, struct rk_stream_info *ret);
 

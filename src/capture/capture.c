@@ -2,12 +2,16 @@
  * Recording: a stream's records, in order, into a perf.data file.
  *
  *     open    map the rings; make the file, write its header, let it take its path
- *     step    wait for records or the target's end; one round: next → hits → append; FINISHED_ROUND; flush when due
+ *     step    wait for records or the target's end; one round: next → hits → frames → append; FINISHED_ROUND; flush when
+ *             due
  *     close   the last round; then build-ids, features, ledger (finish.c)
  *
  * Records of what ran before (kernel, processes) are made up at the first step, when the set is enabled: a mapping
  * made in between would else be in neither (before.c). They have no time and stand first in the file, where a reader
  * wants them. switch.c changes files and steers meanwhile.
+ *
+ * Stacks are unwound here (frames.h) and not where a ring is read: the mapping that a stack needs may sit in another
+ * CPU's ring, and comes before it only in the order of time.
  *
  * With `threads` the rings are emptied by a thread of the stream's (stream/pump.h): one reader copies and releases; who
  * calls step() orders, follows the image and writes.
@@ -45,6 +49,7 @@ struct rk_capture *capture_free(struct rk_capture *c)
         c->place.fd = -1; /* not ours */
     place_close(&c->place);
     hits_close(&c->hits);
+    frames_close(&c->frames);
     rk_stream_close(c->stream);
     for (size_t i = 0; i < c->command_n; i++)
         free(c->command[i]);
@@ -93,6 +98,7 @@ static int write_header(struct rk_capture *c, uint32_t level, struct rk_error *e
             continue;
         struct perfdata_writer_event *event = &events[c->file_events_n];
         attrs[i] = set->events[i].attr;
+        frames_attr(&c->frames, i, &attrs[i]);
         if (*set->events[i].event.probe)
             attrs[i].config1 = 0; /* an address in this process, where the probe's text was */
         *event = (struct perfdata_writer_event){&attrs[i], at, 0, set->events[i].event.name};
@@ -164,6 +170,8 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     int r = options_check(&o, sizeof o, options, "rk_capture_options", RK_STAGE_CAPTURE, e);
     if (r < 0)
         return r;
+    if (o.unwind > 1)
+        return fail_argument(e, RK_STAGE_CAPTURE, "unwind is more than 1");
     if (o.threads > 1 || o.compression > 22 || o.queue_mb > 4096)
         return fail_argument(e, RK_STAGE_CAPTURE,
                              o.threads > 1        ? "threads is more than 1"
@@ -185,7 +193,7 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     if (!(c->path = strdup(o.path ? o.path : "perf.data")))
         return fail_memory(e, RK_STAGE_CAPTURE);
     if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = hits_open(&c->hits, e)) < 0 ||
-        (r = capture_file_open(c, e)) < 0)
+        (o.unwind && (r = frames_open(&c->frames, set, NULL, e)) < 0) || (r = capture_file_open(c, e)) < 0)
         return r;
     if (o.threads && (r = live_pump(c->stream, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
         return r == -ENOMEM
@@ -219,6 +227,7 @@ static bool is_cut(const struct rk_capture *c, const struct rk_sample *sample)
 static int write_record(struct rk_capture *c, const struct rk_record *record)
 {
     struct rk_sample sample = {.size = sizeof sample};
+    const struct perf_header *frames = NULL; /* what is written in place of the record */
     uint64_t before = c->newest;
     int r = hits_feed(&c->hits, record);
 
@@ -230,11 +239,21 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
             c->last_time = record->time;
         }
         if (rk_stream_sample(c->stream, record, &sample) == 0) {
+            bool cut = is_cut(c, &sample);
+            uint64_t before_cut = c->frames.tally.cut;
+            if (c->frames.unwinder &&
+                (r = frames_sample(&c->frames, c->hits.image, record, &sample, &frames)) < 0)
+                return r;
+            c->truncated += frames ? c->frames.tally.cut - before_cut : cut;
             r = hits_sample(&c->hits, &sample);
-            c->truncated += is_cut(c, &sample);
+        } else if (c->frames.unwinder) {
+            c->damaged++; /* its bytes would not fit the file's layout */
+            return 0;
         }
     }
-    return r < 0 ? r : capture_append(c, record->data, record->bytes);
+    return r < 0    ? r
+           : frames ? capture_append(c, frames, frames->size)
+                    : capture_append(c, record->data, record->bytes);
 }
 
 /* One round: all that the stream has due, then the mark. */
@@ -337,6 +356,10 @@ int rk_capture_stats(const struct rk_capture *c, struct rk_capture_stats *ret)
                                     .queue_full = live_pump_full(c->stream),
                                     .truncated = c->truncated,
                                     .code_maps = c->code_maps,
+                                    .stacks_whole = c->frames.tally.whole,
+                                    .stacks_cut = c->frames.tally.cut,
+                                    .stacks_broken = c->frames.tally.broken,
+                                    .stacks_joined = c->frames.tally.joined,
                                     .loss = {.size = sizeof mine.loss}};
 
     rk_stream_loss(c->stream, RK_NO_EVENT, &mine.loss);

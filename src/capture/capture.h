@@ -5,6 +5,7 @@
 #define CAPTURE_CAPTURE_H
 
 #include "base/cleanup.h"
+#include "capture/frames.h"
 #include "capture/hits.h"
 #include "capture/place.h"
 #include "host/host.h"
@@ -23,6 +24,7 @@ struct rk_capture {
     struct perfdata_writer *writer;
     struct place place;
     struct hits hits;
+    struct frames frames;
     char **command; /* words, copied */
     size_t command_n;
     uint32_t *file_events; /* the set's events by their index in the file: absent ones are not there */

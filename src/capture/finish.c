@@ -73,6 +73,15 @@ static int write_features(struct rk_capture *c)
         if ((r = perfdata_writer_ledger(w, "damaged", number)) < 0)
             return r;
     }
+    if (c->frames.unwinder) {
+        const struct chain_tally *t = &c->frames.tally;
+        char stacks[128];
+        snprintf(stacks, sizeof stacks,
+                 "whole %" PRIu64 " cut %" PRIu64 " broken %" PRIu64 " joined %" PRIu64, t->whole, t->cut,
+                 t->broken, t->joined);
+        if ((r = perfdata_writer_ledger(w, "stacks", stacks)) < 0)
+            return r;
+    }
     if (!c->disordered && (r = perfdata_writer_ledger(w, "ordered", "1")) < 0)
         return r;
     return perfdata_writer_ledger(w, "clean", "1");

@@ -20,13 +20,17 @@
 #include "sys/perf.h"
 
 #include <errno.h>
+#include <reckon/record.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RING_BYTES (UINT32_C(512) << 10)
-#define RING_BYTES_MAX (UINT32_C(1) << 30) /* the kernel maps none larger */
-#define SLOTS_MAX (UINT64_C(1) << 24)      /* no process may have so many descriptors: fs.nr_open is 2^20 */
+#define RING_DUMPS 256u                        /* of stacks, that a ring should hold … */
+#define RING_DUMPS_LEAST 32u                   /* … even where there are many rings, … */
+#define RINGS_BYTES_SOFT (UINT64_C(128) << 20) /* … which should have no more than this together */
+#define RING_BYTES_MAX (UINT32_C(1) << 30)     /* the kernel maps none larger */
+#define SLOTS_MAX (UINT64_C(1) << 24) /* no process may have so many descriptors: fs.nr_open is 2^20 */
 
 void plan_free(struct plan *plan)
 {
@@ -34,13 +38,25 @@ void plan_free(struct plan *plan)
     plan->slots = NULL;
 }
 
-/* The largest ring, up to the default, such that all of them fit into what this user may lock. */
-static uint32_t ring_that_fits(struct rk_host *host, uint32_t rings)
+/* Dumped stacks fill a ring quickly: 16 KiB 4000 times a second are 64 MB. */
+static uint32_t ring_wanted(const struct rk_set_options *options, uint32_t rings)
+{
+    uint64_t bytes = RING_BYTES;
+    uint64_t dump = options->sample & RK_SAMPLE_STACK_USER ? options->stack_user : 0;
+
+    while (bytes < dump * RING_DUMPS &&
+           (bytes * 2 * rings <= RINGS_BYTES_SOFT || bytes < dump * RING_DUMPS_LEAST))
+        bytes *= 2;
+    return (uint32_t)bytes;
+}
+
+/* The largest ring, up to what is wanted, such that all of them fit into what this user may lock. */
+static uint32_t ring_that_fits(struct rk_host *host, uint32_t rings, uint32_t wanted)
 {
     int64_t per_cpu, memlock, level;
     const int32_t *cpus;
     size_t n_cpus;
-    uint32_t bytes = RING_BYTES;
+    uint32_t bytes = wanted;
     uint32_t page = (uint32_t)sys_page_size();
 
     if (rk_host_fact(host, RK_FACT_CAP_IPC_LOCK) == 1 ||
@@ -142,7 +158,9 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
     plan.descriptors =
         (uint64_t)plan.n_events * plan.n_slots + (plan.n_cgroups > 0); /* one directory at a time */
     if (plan.sampling)
-        plan.ring_bytes = options->ring_bytes ? options->ring_bytes : ring_that_fits(host, plan.n_rings);
+        plan.ring_bytes = options->ring_bytes
+                              ? options->ring_bytes
+                              : ring_that_fits(host, plan.n_rings, ring_wanted(options, plan.n_rings));
     *ret = plan;
     return 0;
 }

@@ -12,6 +12,7 @@
  *                        kernel excluded those read 0, which would be a lie.
  *   EINVAL               frequency above the limit → the limit, noted; FORMAT_LOST → without; an inherited
  *                        group's FORMAT_GROUP (before 4.13) → single reads; a weak group → singles, noted
+ *   ENOSYS               registers and stacks of the user (a machine whose kernel can't) → the call chain, noted
  *   EINVAL, EOPNOTSUPP   arm64's user access bit → without; :P → less precise
  */
 #include "open/policy.h"
@@ -28,6 +29,7 @@
 #define SAMPLE_ALWAYS \
     (RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD)
 #define ARM64_USER_ACCESS UINT64_C(2) /* config1: the counter may be read by the thread itself */
+#define STACKS (RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER)
 #define MODES (RK_EVENT_USER | RK_EVENT_KERNEL | RK_EVENT_HYPERVISOR)
 
 bool policy_samples(const struct rk_set_options *options, const struct rk_events *events)
@@ -267,7 +269,14 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
 {
     const struct rk_set_options *o = policy->options;
 
-    attr->sample_type = SAMPLE_ALWAYS | o->sample;
+    uint64_t sample = o->sample;
+    uint32_t chain_without = o->chain_without;
+
+    if (policy->no_stacks) {
+        sample = (sample & ~STACKS) | RK_SAMPLE_CALLCHAIN;
+        chain_without &= ~UINT32_C(2);
+    }
+    attr->sample_type = SAMPLE_ALWAYS | sample;
     attr->flags |= ATTR_SAMPLE_ID_ALL;
     if (place->carries)
         attr->flags |= records(o->records);
@@ -291,18 +300,18 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
         attr->sample_type |= RK_SAMPLE_RAW; /* its payload, which is what it has to say */
     if (o->overwrite)
         attr->flags |= ATTR_WRITE_BACKWARD;
-    if (o->sample & RK_SAMPLE_CALLCHAIN) {
+    if (sample & RK_SAMPLE_CALLCHAIN) {
         attr->sample_max_stack = (uint16_t)o->max_stack;
-        attr->flags |= (o->chain_without & 1 ? ATTR_EXCLUDE_CALLCHAIN_KERNEL : 0) |
-                       (o->chain_without & 2 ? ATTR_EXCLUDE_CALLCHAIN_USER : 0);
+        attr->flags |= (chain_without & 1 ? ATTR_EXCLUDE_CALLCHAIN_KERNEL : 0) |
+                       (chain_without & 2 ? ATTR_EXCLUDE_CALLCHAIN_USER : 0);
     }
-    if (o->sample & RK_SAMPLE_BRANCH_STACK)
+    if (sample & RK_SAMPLE_BRANCH_STACK)
         attr->branch_sample_type = o->branches;
-    if (o->sample & RK_SAMPLE_REGS_USER)
+    if (sample & RK_SAMPLE_REGS_USER)
         attr->sample_regs_user = o->regs_user;
-    if (o->sample & RK_SAMPLE_REGS_INTR)
+    if (sample & RK_SAMPLE_REGS_INTR)
         attr->sample_regs_intr = o->regs_intr;
-    if (o->sample & RK_SAMPLE_STACK_USER)
+    if (sample & RK_SAMPLE_STACK_USER)
         attr->sample_stack_user = o->stack_user;
     if (o->clock_set) {
         attr->flags |= ATTR_USE_CLOCKID;
@@ -423,6 +432,18 @@ static enum policy_step to_lower_rate(struct policy *policy, struct rk_set *set,
     return STEP_RETRY;
 }
 
+static enum policy_step to_chains(struct policy *policy, struct rk_set *set, int *ret_rc)
+{
+    if (policy->options->exact || policy->no_stacks || !policy->sampling ||
+        !(policy->options->sample & STACKS))
+        return STEP_NONE;
+    policy->no_stacks = true;
+    *ret_rc = set_note_add(
+        set, UINT32_MAX, RK_CAUSE_UNSUPPORTED, false, "build what is measured with -fno-omit-frame-pointer",
+        "takes call chains along frame pointers only: this kernel can't dump a thread's stack");
+    return STEP_RETRY;
+}
+
 /* Of a group: those whose quotients are wanted get the same `part`. How many parts there are. */
 static uint32_t part_by_ratios(struct rk_set *set, uint32_t leader)
 {
@@ -508,6 +529,8 @@ enum policy_step policy_step(struct policy *policy, struct rk_set *set, uint32_t
     case -EINVAL:
         step = to_lower_rate(policy, set, &at->attr, ret_rc);
         return step != STEP_NONE ? step : unknown_feature(policy, set, event, place, code, ret_rc);
+    case -ENOSYS:
+        return to_chains(policy, set, ret_rc);
     case -EOPNOTSUPP:
         return unknown_feature(policy, set, event, place, code, ret_rc);
     default:

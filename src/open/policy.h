@@ -18,9 +18,10 @@ struct policy {
     bool inherit;
 
     /* Steps that were taken. The first two mean the same as what was asked. */
-    bool no_lost;               /* FORMAT_LOST is not known (before Linux 6.0) */
-    bool no_together;           /* FORMAT_GROUP is refused or useless: members are read singly */
-    bool user_only;             /* the paranoid level forbids the kernel */
+    bool no_lost;     /* FORMAT_LOST is not known (before Linux 6.0) */
+    bool no_together; /* FORMAT_GROUP is refused or useless: members are read singly */
+    bool no_stacks;   /* this kernel dumps no user's stack: the chain along frame pointers instead */
+    bool user_only;   /* the paranoid level forbids the kernel */
     uint64_t frequency_at_most; /* kernel.perf_event_max_sample_rate; 0: not in the way */
 
     bool lost_taken; /* an event was opened with FORMAT_LOST: the kernel knows it */

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "profile/chain.h"
+#include "profile/unwound.h"
 
 #include <errno.h>
 
@@ -63,6 +64,9 @@ struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *b
     vector_free(&builder->addresses);
     vector_free(&builder->places);
     vector_free(&builder->weight_of);
+    rk_unwinder_close(builder->unwinder);
+    vector_free(&builder->unwound);
+    vector_free(&builder->ready_of);
     free(builder->root);
     free(builder);
     return NULL;
@@ -128,7 +132,8 @@ static int64_t frame_of(struct rk_profile_builder *builder, uint64_t address, co
 }
 
 /* The long way: chain → addresses → places → frames → node. */
-static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc)
+static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc,
+                           bool unwound)
 {
     builder->addresses.n = builder->places.n = 0;
     if (vector_reserve(&builder->addresses, sample->chain_n + 1) < 0 ||
@@ -136,7 +141,7 @@ static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_s
         return -ENOMEM;
     uint64_t *addresses = builder->addresses.items;
     struct rk_place *places = builder->places.items;
-    size_t n = chain_addresses(sample, misc, addresses);
+    size_t n = chain_addresses(sample, misc, unwound, addresses);
     if (n == 0) /* neither address nor chain was sampled: it counts, in no known place */
         addresses[n++] = 0;
     int rc = rk_image_find(builder->image, sample->pid, addresses, n, places);
@@ -164,10 +169,11 @@ static inline void hash_word(uint64_t hash[2], uint64_t word)
 }
 
 /* The node of the sample's stack, from the cache where the same chain was met before. */
-static int64_t stack_of(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc)
+static int64_t stack_of(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc,
+                        bool unwound)
 {
     uint32_t generation = table_get(&builder->generation_of, (uint32_t)sample->pid);
-    uint64_t hash[2] = {(uint32_t)sample->pid, misc & RK_MISC_MODE};
+    uint64_t hash[2] = {(uint32_t)sample->pid, (misc & RK_MISC_MODE) | (uint64_t)unwound << 32};
 
     hash_word(hash, (uint64_t)builder->generation << 32 | generation);
     hash_word(hash, sample->ip);
@@ -177,7 +183,7 @@ static int64_t stack_of(struct rk_profile_builder *builder, const struct rk_samp
     struct chain_slot *slot = &builder->cache[hash_mix(hash[0]) & (CHAIN_SLOTS - 1)];
     if (slot->used && slot->hash[0] == hash[0] && slot->hash[1] == hash[1])
         return slot->node;
-    int64_t node = build_stack(builder, sample, misc);
+    int64_t node = build_stack(builder, sample, misc, unwound);
     if (node >= 0)
         *slot = (struct chain_slot){{hash[0], hash[1]}, (uint32_t)node, true};
     return node;
@@ -289,7 +295,10 @@ int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *
     else if ((rc = weight_of(builder, stream, record->event, &weight)) < 0)
         return rc;
 
-    int64_t node = stack_of(builder, &sample, record->misc);
+    rc = unwound_chain(builder, stream, record, &sample);
+    if (rc < 0)
+        return rc;
+    int64_t node = stack_of(builder, &sample, record->misc, rc == 1);
     if (node < 0)
         return (int)node;
     int64_t owner = owner_of(builder, &sample, record->event);

@@ -15,6 +15,7 @@
 
 #include "base/intern.h"
 #include "profile/pairs.h"
+#include "unwind/chain.h"
 
 #include <reckon/image.h>
 #include <reckon/profile.h>
@@ -64,6 +65,13 @@ struct rk_profile_builder {
     struct chain_slot *cache;
     VECTOR(uint64_t) addresses; /* scratch: one chain */
     VECTOR(struct rk_place) places;
+
+    /* Stored stacks, unwound when read. */
+    struct rk_unwinder *unwinder; /* opened for the first of them */
+    int unwinder_error;       /* … or why it could not be: told once, stacks are then left as they are */
+    VECTOR(uint64_t) unwound; /* scratch: one chain */
+    struct chain_tally tally;
+    VECTOR(uint8_t) ready_of; /* by event: its chains were unwound by the recorder */
 
     VECTOR(uint64_t) weight_of;        /* by event: what a sample without a period stands for */
     struct rk_profile_summary summary; /* samples, weight and times so far */

@@ -1,6 +1,6 @@
 #include "profile/chain.h"
 
-#include <stdbool.h>
+#define MODE_USER 2u
 
 /* The mode, as header.misc says it, of what follows a marker; 0: not known. */
 static uint32_t marker_mode(uint64_t marker)
@@ -9,7 +9,7 @@ static uint32_t marker_mode(uint64_t marker)
     case RK_CHAIN_KERNEL:
         return 1;
     case RK_CHAIN_USER:
-        return 2;
+        return MODE_USER;
     case RK_CHAIN_HYPERVISOR:
         return 3;
     case RK_CHAIN_GUEST_KERNEL:
@@ -21,7 +21,7 @@ static uint32_t marker_mode(uint64_t marker)
     }
 }
 
-size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, uint64_t *ret)
+size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwound, uint64_t *ret)
 {
     uint64_t chain_n = sample->present & RK_SAMPLE_CALLCHAIN ? sample->chain_n : 0;
     bool has_ip = sample->present & RK_SAMPLE_IP;
@@ -43,7 +43,7 @@ size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, uint64_t *
                 ret[n++] = at;
             first = innermost = false;
         } else if (at != 0) { /* nothing returns to 0: it ends a chain */
-            ret[n++] = at - 1;
+            ret[n++] = at - !(unwound && mode == MODE_USER);
         }
     }
     return n;

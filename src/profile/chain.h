@@ -9,13 +9,17 @@
  * The sampled address is the innermost frame whatever the chain says: a precise event's address differs
  * from the interrupted one that the chain begins with, and a chain without a kernel part
  * (exclude_callchain_kernel) leaves out a sampled kernel address.
+ *
+ * A user part that was unwound (`unwound`) has no return addresses: all of it is ready to be looked up.
  */
 #ifndef PROFILE_CHAIN_H
 #define PROFILE_CHAIN_H
 
 #include <reckon/record.h>
 
+#include <stdbool.h>
+
 /* Writes up to sample->chain_n + 1 addresses, innermost first; returns how many. `misc` is the record's. */
-size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, uint64_t *ret);
+size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwound, uint64_t *ret);
 
 #endif

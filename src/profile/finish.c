@@ -1,6 +1,7 @@
 #include "profile/finish.h"
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "profile/unwound.h"
 
 #include <errno.h>
 
@@ -170,6 +171,7 @@ static int summarise(struct finish *f, const struct rk_stream *stream)
     p->summary.events = (uint32_t)seen.n;
     table_free(&seen);
     p->summary.threads = b->threads.n;
+    unwound_summarise(b, stream, &p->summary);
     p->summary.loss = (struct rk_loss){.size = sizeof p->summary.loss, .kept = p->summary.samples};
     if (b->options.event_set)
         lowest = b->options.event;

@@ -69,9 +69,27 @@ static int event_line(struct ledger *ledger, const char *at, const char *end, si
     return 0;
 }
 
+static void stacks_line(struct ledger_stacks *stacks, const char *at, const char *end)
+{
+    uint64_t value;
+    const char *key;
+    size_t n;
+
+    while ((n = word(&at, end, &key)) && number(&at, end, &value)) {
+        uint64_t *to = word_is(key, n, "whole")    ? &stacks->whole
+                       : word_is(key, n, "cut")    ? &stacks->cut
+                       : word_is(key, n, "broken") ? &stacks->broken
+                       : word_is(key, n, "joined") ? &stacks->joined
+                                                   : NULL;
+        if (to)
+            *to = value;
+    }
+}
+
 int ledger_read(struct ledger *ledger, const char *text, size_t n_events)
 {
     ledger->clean = ledger->ordered = false;
+    ledger->stacks = (struct ledger_stacks){0};
     ledger->events.n = 0;
     while (*text) {
         const char *end = strchrnul(text, '\n'), *at = text, *key;
@@ -82,6 +100,8 @@ int ledger_read(struct ledger *ledger, const char *text, size_t n_events)
             int r = event_line(ledger, at, end, n_events);
             if (r < 0)
                 return r;
+        } else if (word_is(key, n, "stacks")) {
+            stacks_line(&ledger->stacks, at, end);
         } else if (word_is(key, n, "clean")) {
             ledger->clean = number(&at, end, &value) && value;
         } else if (word_is(key, n, "ordered")) {

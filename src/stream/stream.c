@@ -269,6 +269,13 @@ size_t rk_stream_events(const struct rk_stream *st)
     return st ? st->events.n : 0;
 }
 
+/* As capture/frames.h writes it: nobody else says how large a stack is that is not sampled. */
+static bool stream_unwound(const struct perf_attr *a)
+{
+    return a->sample_stack_user && a->sample_type & RK_SAMPLE_CALLCHAIN &&
+           !(a->sample_type & RK_SAMPLE_STACK_USER);
+}
+
 int rk_stream_event(const struct rk_stream *st, size_t index, struct rk_stream_event *ret)
 {
     if (!st)
@@ -283,7 +290,8 @@ int rk_stream_event(const struct rk_stream *st, size_t index, struct rk_stream_e
                                    .config = a->config,
                                    .sample = a->sample_type,
                                    .read_format = a->read_format,
-                                   .name = event->name};
+                                   .name = event->name,
+                                   .unwound = stream_unwound(a)};
     if (a->flags & ATTR_FREQ)
         mine.frequency = a->sample_period;
     else

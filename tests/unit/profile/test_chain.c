@@ -23,7 +23,7 @@ static void check(bool has_ip, uint64_t ip, uint16_t misc, const uint64_t *chain
                           .ip = ip,
                           .chain = chain,
                           .chain_n = chain_n};
-    assert_int_equal(chain_addresses(&s, misc, out), n);
+    assert_int_equal(chain_addresses(&s, misc, false, out), n);
     assert_memory_equal(out, expected, n * sizeof *out);
 }
 #define LIST(...) (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8
@@ -65,9 +65,9 @@ static void without_a_chain_the_address_alone(void **state)
     check(true, U, MODE_USER, NULL, 0, LIST(U));
     check(true, U, MODE_USER, LIST(RK_CHAIN_USER), LIST(U));
     s.chain_n = 3; /* not present, so not looked at */
-    assert_int_equal(chain_addresses(&s, MODE_USER, out), 1);
+    assert_int_equal(chain_addresses(&s, MODE_USER, false, out), 1);
     s.present = 0;
-    assert_int_equal(chain_addresses(&s, MODE_USER, out), 0);
+    assert_int_equal(chain_addresses(&s, MODE_USER, false, out), 0);
 }
 
 static void what_is_no_address_is_dropped(void **state)

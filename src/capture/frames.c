@@ -1,0 +1,89 @@
+#include "capture/frames.h"
+
+#include "base/error.h"
+#include "open/set.h"
+#include "record/encode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FRAMES_MAX 1024u  /* where the set does not say */
+#define CHAIN_WORDS 8000u /* a record has room for as many and some fixed words */
+
+void frames_attr(const struct frames *frames, uint32_t event, struct perf_attr *attr)
+{
+    if (!frames->unwinder || !frames->layouts[event].sample_type)
+        return;
+    attr->sample_type &= ~(RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER);
+    attr->sample_type |= RK_SAMPLE_CALLCHAIN;
+    attr->flags &= ~ATTR_EXCLUDE_CALLCHAIN_USER;
+}
+
+static bool has_stacks(const struct rk_set *set, uint32_t event)
+{
+    return !set->events[event].absent && chain_has_stack(set->events[event].attr.sample_type);
+}
+
+int frames_open(struct frames *frames, const struct rk_set *set, const char *root, struct rk_error *e)
+{
+    const struct rk_unwinder_options options = {.size = sizeof options, .root = root};
+    uint32_t some = 0;
+
+    for (uint32_t i = 0; i < set->n_events; i++)
+        some += has_stacks(set, i);
+    if (some == 0 || rk_unwind_registers(RK_MACHINE_HERE) == 0)
+        return 0;
+    frames->layouts = calloc(set->n_events, sizeof *frames->layouts);
+    frames->chain = malloc(CHAIN_WORDS * sizeof *frames->chain);
+    frames->record = aligned_alloc(8, RECORD_BYTES_MAX);
+    if (!frames->layouts || !frames->chain || !frames->record)
+        return fail_memory(e, RK_STAGE_CAPTURE);
+    int r = rk_unwinder_open(&options, &frames->unwinder, e);
+    if (r < 0)
+        return r;
+    frames->max = set->options.max_stack ? set->options.max_stack : FRAMES_MAX;
+    for (uint32_t i = 0; i < set->n_events; i++) {
+        struct perf_attr attr = set->events[i].attr;
+        if (!has_stacks(set, i))
+            continue;
+        frames->layouts[i].sample_type =
+            attr.sample_type; /* so that frames_attr() takes it for one of ours */
+        frames_attr(frames, i, &attr);
+        if (layout_init(&frames->layouts[i], &attr) < 0)
+            return fail_argument(e, RK_STAGE_CAPTURE, "%s: its sample fields can't be together",
+                                 set->events[i].event.name);
+    }
+    return 0;
+}
+
+void frames_close(struct frames *frames)
+{
+    frames->unwinder = rk_unwinder_close(frames->unwinder);
+    free(frames->layouts);
+    free(frames->chain);
+    free(frames->record);
+    *frames = (struct frames){0};
+}
+
+int frames_sample(struct frames *frames, const struct rk_image *image, const struct rk_record *record,
+                  struct rk_sample *sample, const struct perf_header **ret)
+{
+    const struct layout *layout = &frames->layouts[record->event];
+    uint64_t kernel = sample->present & RK_SAMPLE_CALLCHAIN ? sample->chain_n : 0;
+    size_t room = frames->max + 1 + (kernel < CHAIN_WORDS ? (size_t)kernel : CHAIN_WORDS);
+
+    if (!layout->sample_type)
+        return 0;
+    int n = chain_unwind(frames->unwinder, image, sample, record->misc, frames->chain,
+                         room < CHAIN_WORDS ? room : CHAIN_WORDS, &frames->tally);
+    if (n < 0)
+        return n;
+    sample->chain = frames->chain;
+    sample->chain_n = (uint64_t)n;
+    sample->present |= RK_SAMPLE_CALLCHAIN;
+    int bytes = encode_sample(layout, record->misc, sample, frames->record, RECORD_BYTES_MAX);
+    if (bytes < 0)
+        return bytes;
+    *ret = (const void *)frames->record;
+    return 1;
+}
