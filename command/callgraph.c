@@ -73,6 +73,9 @@ void callgraph_ask(const struct callgraph *c, struct rk_set_options *options)
     options->stack_user = c->bytes;
     if (c->mode == CALLGRAPH_DWARF)
         options->chain_without = 2; /* the user's part is found here */
+    if (c->keep)
+        options->records |=
+            RK_RECORDS_DATA_MAPS; /* perf reads unwind tables through the mappings that they lie in */
 }
 
 bool callgraph_unwinds(const struct callgraph *c)
