@@ -164,8 +164,8 @@ RK_API int rk_sets_disable(void);
 
 /*
  * Follows the CPUs of a machine, or of cgroups on all CPUs: those that came online are opened (and enabled where the
- * set is), the counts of those that went are kept, those that came back go on from there. Call it now and then, such as
- * before each interval is read. How many came or went; 0 too for other targets, and for sampling sets, whose rings stay;
+ * set is), the counts of those that went are kept, those that came back go on from there, also where they went and came
+ * between two calls (of cgroups that is not seen). Call it now and then, such as before each interval is read. How many came or went; 0 too for other targets, and for sampling sets, whose rings stay;
  * or -errno, and what was open stays.
  */
 RK_API int rk_set_refresh(struct rk_set *set, struct rk_error *e);
@@ -197,14 +197,18 @@ RK_API int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, s
 RK_API double rk_value_scale(const struct rk_value *now, const struct rk_value *before, double *ret_bound);
 
 /*
- * A total that is read many times and never goes backwards, as V × E / R of the running totals may: the estimates of
- * the intervals between reads, added up. Zeroed to begin with. Where an event did not run for a while, that is estimated
- * with what follows.
+ * A total that is read many times and never goes backwards, as V × E / R of the running totals may: what was counted,
+ * and what it would have counted while it waited for the PMU, estimated interval by interval. Its bound is narrower the
+ * more steady the readings show the rate to be. Zeroed to begin with; read once it is rk_value_scale().
+ * src/count/scale.c has the derivation.
  */
 struct rk_estimate {
-    struct rk_value last;    /* up to where intervals are closed: each is long enough to say something */
-    double folded, variance; /* their sum, and the squares of their bounds */
-    double total;            /* what was told last */
+    struct rk_value last;                       /* what was read last */
+    struct rk_value from, past;                 /* where the open interval began; the one before it */
+    double waited, spread;                      /* closed intervals: the estimate, and how unsure it is */
+    double total;                               /* what was told last */
+    double since_value, since_running;          /* since the last observation */
+    double foretold, base, noise, observations; /* how well the rate so far foretells what comes */
 };
 
 /* Takes the next reading; *ret_bound (may be NULL) as above, for the total. Returns the total; NaN until it first ran. */

@@ -4,11 +4,11 @@
  * When a CPU goes offline the kernel takes its events off it for good: they keep their counts, and count no more, even
  * when the CPU comes back. So a slot has parts: what its descriptors counted so far, and what they count now.
  *
- *     parts[slot]   open: has descriptors     last: its enabled time at the last look
+ *     parts[slot]   absent: has no descriptors
  *     values        what earlier descriptors of the slot counted, one per event
  *
- * A CPU that went and came back between two looks is online in both. But the time that its events were enabled stands
- * still then, which the time of a CPU's events does not do while they are enabled.
+ * A CPU that went and came back between two looks is online in both. But the time for which its events were enabled
+ * stands still then from one read to the next, which the time of a CPU's events does not do while they are enabled.
  */
 #include "count/follow.h"
 
@@ -24,8 +24,7 @@
 #include <string.h>
 
 struct set_part {
-    bool absent;
-    uint64_t last;
+    uint64_t absent; /* a word, since values follow */
 };
 
 /* The array is one block: a part per slot, then the values, a row per slot. */
@@ -110,7 +109,6 @@ static int open_slot(struct rk_set *set, uint32_t slot)
     if (rc < 0)
         return rc;
     set->parts[slot].absent = false;
-    set->parts[slot].last = 0;
     for (uint32_t g = 0; set->enabled && g < set->n_groups; g++) {
         rc = sys_perf_control(set_fd(set, slot, set->members[set->groups[g].first]), IOC_ENABLE, 0);
         if (rc < 0)
@@ -119,17 +117,23 @@ static int open_slot(struct rk_set *set, uint32_t slot)
     return 1;
 }
 
-/* Whether the slot's events are on no CPU any more, though theirs is there. */
-static bool is_stale(struct rk_set *set, uint32_t slot)
+/* For how long the slot's first group was enabled; 0 where it can't be read. */
+static uint64_t enabled_for(struct rk_set *set, uint32_t slot)
 {
     int fd = set_fd(set, slot, set->members[0]);
-    uint64_t before = set->parts[slot].last;
+    int n = sys_perf_read(fd, set->words, 3 + 3 * (size_t)set->n_events);
 
-    if (!set->enabled ||
-        sys_perf_read(fd, set->words, 3 + 3 * (size_t)set->n_events) < 3 * (int)sizeof(uint64_t))
+    return n >= 3 * (int)sizeof(uint64_t) ? set->words[1] : 0; /* at the same place in both formats */
+}
+
+/* Whether the slot's events are on no CPU any more, though theirs is there: their time stands still. A cgroup's does so
+ * whenever nobody runs in it, and tells nothing. */
+static bool is_stale(struct rk_set *set, uint32_t slot)
+{
+    if (!set->enabled || set->n_cgroups)
         return false;
-    set->parts[slot].last = set->words[1]; /* enabled: at the same place in both formats */
-    return before && before == set->words[1];
+    uint64_t before = enabled_for(set, slot);
+    return before && before == enabled_for(set, slot);
 }
 
 /* The slots that there are: how many came or went, or -errno. */

@@ -92,14 +92,21 @@ static void read_single(struct rk_set *set, uint32_t slot, uint32_t event, struc
     settle(set, slot, event, n >= 3 * WORD ? 0 : n < 0 ? n : SET_FAULT_EMPTY, ret);
 }
 
-/* A group that can't be read together: siblings are opened to be read singly, the leader is not. */
+/* A group that can't be read together: siblings are opened to be read singly, the leader is not. When a CPU goes, the
+ * kernel takes its groups apart, and each member keeps its count: the leader is then a group of one. */
 static __attribute__((noinline, cold)) void read_broken(struct rk_set *set, uint32_t slot,
-                                                        const struct set_group *group, int fault,
+                                                        const struct set_group *group, int got,
                                                         struct rk_value *ret)
 {
+    const uint64_t *w = set->words;
+    bool alone = got == (3 + (int)group->stride) * WORD && w[0] == 1;
+    int fault = alone ? 0 : got < 0 ? got : got == 0 ? SET_FAULT_EMPTY : -EBADMSG;
+
+    if (alone)
+        ret[set->members[group->first]] = (struct rk_value){w[3], w[1], w[2]};
     settle(set, slot, set->members[group->first], fault, ret);
     for (uint32_t m = 1; m < group->n; m++)
-        if (fault == -ECHILD)
+        if (fault == -ECHILD || alone)
             read_single(set, slot, set->members[group->first + m], ret);
         else
             settle(set, slot, set->members[group->first + m], fault, ret);
@@ -114,7 +121,7 @@ static inline void read_together(struct rk_set *set, uint32_t slot, const struct
     int got = sys_perf_read(set_fd(set, slot, member[0]), w, group->bytes / WORD);
 
     if (__builtin_expect(got != (int)group->bytes || w[0] != n, 0)) {
-        read_broken(set, slot, group, got < 0 ? got : got == 0 ? SET_FAULT_EMPTY : -EBADMSG, ret);
+        read_broken(set, slot, group, got, ret);
         return;
     }
     const uint64_t *value = w + 3;

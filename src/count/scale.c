@@ -10,12 +10,12 @@
  * events come singly (Poisson). With m the mean per turn, a turn's variance is then at most m² + m. n = R / T turns
  * were seen out of N = E / T, so that the estimate N × (mean of n) of the N turns' sum has the variance
  *
- *     N² × (m² + m) / n × (1 - n/N)  =  (1 - f) × (S² / n + S / f)      with S = N × m, f = R / E.
+ *     N² × (m² + m) / n × (1 - n/N)  =  (m² + m) / T × E × (E - R) / R.
  *
- * S is estimated with one count more than was seen: nothing seen does not mean that nothing is there. The interval
+ * m is estimated with one count more than was seen: nothing seen does not mean that nothing is there. The interval
  * goes k standard deviations to either side. With many turns the normal distribution wants 1.96; with few, m itself
  * is uncertain too, and k grows as the quantiles of Student's t and the F distribution do; here from above as
- * 2.1 + 7/n + 10/n². tests/unit/count/test_scale.c checks by simulation that 95 % are covered.
+ * 2.2 + 7/n + 10/n². tests/unit/count/test_scale.c checks by simulation that 95 % are covered.
  *
  * What is not covered: a program whose phases march in step with the turns.
  */
@@ -25,7 +25,8 @@
 #include <string.h>
 
 #define TURN_NS 10e6
-#define FOLD_NS UINT64_C(100000000)
+#define INTERVAL_NS UINT64_C(100000000)
+#define PRIOR 2.0
 
 /* a × b / c without losing bits on the way. */
 static double product_over(uint64_t a, uint64_t b, uint64_t c)
@@ -41,6 +42,8 @@ static double root(double x)
     uint64_t bits;
     double guess;
 
+    if (!(x > 0))
+        return 0;
     memcpy(&bits, &x, sizeof bits);
     bits = (bits >> 1) + (UINT64_C(0x3ff) << 51);
     memcpy(&guess, &bits, sizeof guess);
@@ -49,15 +52,15 @@ static double root(double x)
     return guess;
 }
 
-static double bound(double value, double enabled, double running)
+/* Half the interval's width: of what was seen, `spread` is E × (E - R) / R; `noise` the sum of so many observations of
+ * the variance per ns (below). */
+static double half_width(const struct rk_value *seen, double spread, double noise, double observations)
 {
-    double f = running / enabled, turns = running / TURN_NS;
-    double sum = (value + 1) / f;
-    double variance = (1 - f) * (sum * sum / turns + sum / f);
+    double rate = ((double)seen->value + 1) / (double)seen->running; /* m / T */
+    double variance = (PRIOR * rate * rate * TURN_NS + noise) / (PRIOR + observations) + rate;
+    double n = (double)seen->running > TURN_NS ? (double)seen->running / TURN_NS : 1;
 
-    double n = turns > 1 ? turns : 1;
-
-    return (2.1 + 7 / n + 10 / (n * n)) * root(variance);
+    return (2.2 + 7 / n + 10 / (n * n)) * root(variance * spread);
 }
 
 double rk_value_scale(const struct rk_value *now, const struct rk_value *before, double *ret_bound)
@@ -69,9 +72,10 @@ double rk_value_scale(const struct rk_value *now, const struct rk_value *before,
     double estimate = NAN, half = NAN;
 
     if (now->running > from->running && now->enabled >= from->enabled) {
-        bool whole = running >= enabled;
-        estimate = whole ? (double)value : product_over(value, enabled, running);
-        half = whole ? 0 : bound((double)value, (double)enabled, (double)running);
+        const struct rk_value seen = {value, enabled, running};
+        double waited = running < enabled ? (double)(enabled - running) : 0;
+        estimate = waited > 0 ? product_over(value, enabled, running) : (double)value;
+        half = half_width(&seen, waited * (double)enabled / (double)running, 0, 0);
     }
     if (ret_bound)
         *ret_bound = half;
@@ -79,28 +83,85 @@ double rk_value_scale(const struct rk_value *now, const struct rk_value *before,
 }
 
 /*
- * The estimates of intervals are added up, so that a time when the event had the PMU for itself does not weigh more than
- * one when it had a tenth. An interval of a few turns says little, and so is kept open until the event ran for FOLD_NS;
- * what is open is estimated as it stands at each call. That may be less than at the call before: then the total stays
- * where it was, and its bound is as much wider.
+ * A total that is read many times. What was counted, V, is certain; to be estimated is what the event would have counted
+ * while it waited, E - R. That is done interval by interval, so that a time when it had the PMU for itself doesn't weigh
+ * more than one when it had a tenth of it:
+ *
+ *     total = V + Σ (e - r) × v / r      of intervals in which the event ran for INTERVAL_NS or more
+ *
+ * The interval that is open, which ran for less, and maybe not at all, is valued at its rate and that of the one before
+ * together, (v + v₋₁) / (r + r₋₁), until it is closed and has its own. So a single read gives V × E / R; a steady rate is
+ * exact, however the shares change and wherever it waits; and a first turn that is unlike the others (it has the
+ * opening of all the others in it) does not stand for the long wait that follows. An open interval's rate may turn out
+ * lower than it looked: then the total stays where it was, and its bound is as much wider.
+ *
+ * The bound is that of above: in its variance, (m² + m) / T × E × (E - R) / R, the right part becomes a sum over the
+ * intervals, and the left one, the noise per ns, is measured, too. From one read to the next the rate so far foretells
+ * a count; the square of what is wrong with that, by its own length, is one observation. The assumption above, m² / T, is
+ * kept as if it had been PRIOR observations, so that a single read has the bound of rk_value_scale(), and many reads have
+ * a narrower one where the rate is steady, a wider one where it is wilder than assumed. Readings closer together than a
+ * turn say nothing about how turns differ, and are taken together.
  */
-double rk_estimate_add(struct rk_estimate *estimate, const struct rk_value *now, double *ret_bound)
+static void observe(struct rk_estimate *x, double value, double running)
 {
-    double half, open = rk_value_scale(now, &estimate->last, &half);
-
-    if (isnan(open)) { /* it did not run since: what it would have counted comes with what follows */
-        open = 0;
-        half = 0;
+    x->since_value += value;
+    x->since_running += running;
+    if (x->since_running < TURN_NS)
+        return;
+    if (x->base > 0) { /* the first has nothing to be compared with */
+        double wrong = x->since_value - x->since_running * x->foretold;
+        x->noise += wrong * wrong / (x->since_running * (1 + x->since_running / x->base));
+        x->observations += 1;
     }
-    double sum = estimate->folded + open, variance = estimate->variance + half * half;
-    bool any = now->running > 0;
-    estimate->total = sum > estimate->total ? sum : estimate->total;
-    if (now->running - estimate->last.running >= FOLD_NS) {
-        estimate->folded = sum;
-        estimate->variance = variance;
-        estimate->last = *now;
+    x->since_value = 0;
+    x->since_running = 0;
+    x->base = 0;
+}
+
+/* The sum as it stands with the open interval, which is closed where it is long enough; *ret_spread with it. */
+static double value_open(struct rk_estimate *x, double *ret_spread)
+{
+    const struct rk_value open = {x->last.value - x->from.value, x->last.enabled - x->from.enabled,
+                                  x->last.running - x->from.running};
+    double waits = open.enabled > open.running ? (double)(open.enabled - open.running) : 0;
+    bool whole = open.running >= INTERVAL_NS;
+    const struct rk_value past = whole ? (struct rk_value){0} : x->past;
+    double value = (double)open.value + (double)past.value,
+           enabled = (double)open.enabled + (double)past.enabled,
+           running = (double)open.running + (double)past.running;
+    double waited = x->waited + waits * value / running, spread = x->spread + waits * enabled / running;
+
+    if (x->base == 0 && x->since_running == 0) {
+        x->foretold = value / running;
+        x->base = running;
+    }
+    if (whole) {
+        x->waited = waited;
+        x->spread = spread;
+        x->past = open;
+        x->from = x->last;
+    }
+    *ret_spread = spread;
+    return (double)x->last.value + waited;
+}
+
+double rk_estimate_add(struct rk_estimate *x, const struct rk_value *now, double *ret_bound)
+{
+    const struct rk_value *last = &x->last;
+    double sum = NAN, bound = NAN, spread;
+
+    if (now->running > 0 && now->running >= last->running && now->enabled >= last->enabled &&
+        now->value >= last->value) { /* else it never ran, or could not be read this time */
+        observe(x, (double)(now->value - last->value), (double)(now->running - last->running));
+        x->last = *now;
+    }
+    if (last->running > 0) {
+        sum = value_open(x, &spread);
+        x->total = sum > x->total ? sum : x->total;
+        bound = half_width(last, spread, x->noise, x->observations) + (x->total - sum);
+        sum = x->total;
     }
     if (ret_bound)
-        *ret_bound = any ? root(variance) + (estimate->total - sum) : NAN;
-    return any ? estimate->total : NAN;
+        *ret_bound = bound;
+    return sum;
 }

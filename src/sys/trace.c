@@ -12,9 +12,12 @@ int sys_trace_stop(int32_t tid)
 {
     if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) < 0)
         return -errno;
-    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0)
-        return -errno;
-    return 0;
+    if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) < 0 && errno != ESRCH) {
+        int rc = -errno;
+        ptrace(PTRACE_DETACH, tid, NULL, NULL);
+        return rc;
+    }
+    return 0; /* ESRCH: it dies, and is ours to forget */
 }
 
 /* Without WEXITED: the end of a child stays for whom it belongs to. */
@@ -40,7 +43,7 @@ int sys_trace_go(int32_t tid, int signal)
     return ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)signal) < 0 ? -errno : 0;
 }
 
-void sys_trace_forget(int32_t tid)
+bool sys_trace_forget(int32_t tid)
 {
-    waitpid(tid, NULL, WNOHANG | __WALL);
+    return waitpid(tid, NULL, WNOHANG | __WALL) != 0;
 }

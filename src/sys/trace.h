@@ -5,6 +5,7 @@
 #ifndef SYS_TRACE_H
 #define SYS_TRACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Asks the thread to stop: 0, -ESRCH (gone), -EPERM (not allowed, or held by a debugger), -errno. It is held from now
@@ -18,7 +19,8 @@ int sys_trace_stopped(int32_t tid, int *ret_signal);
 /* Lets a stopped thread go, delivering the signal (0: none). */
 int sys_trace_go(int32_t tid, int signal);
 
-/* Takes the end of a held thread that ended, so that nothing of it stays. Not for the caller's own children. */
-void sys_trace_forget(int32_t tid);
+/* Takes the end of a held thread that dies, so that nothing of it stays: without that its process never ends. True, or
+ * false: not dead yet. Not for the caller's own children. */
+bool sys_trace_forget(int32_t tid);
 
 #endif

@@ -104,6 +104,23 @@ static int stop_new(const struct rk_target *target, struct freeze *freeze, uint6
     return rc < 0 ? rc : (int)(freeze->threads.n - first);
 }
 
+/* The dead are taken, those that lead a process last, since that ends with its last thread. The end of our own child is
+ * its owner's to take. */
+static void bury(const struct freeze *freeze)
+{
+    uint64_t until = sys_clock_ns() + PATIENCE_NS;
+
+    for (int leaders = 0; leaders <= 1; leaders++)
+        for (size_t i = 0; i < freeze->threads.n; i++) {
+            const struct held *held = &freeze->threads.items[i];
+            int32_t parent = held->gone ? target_parent(held->tid) : 0;
+            if (!held->gone || (parent != 0) != leaders || parent == sys_process_id())
+                continue;
+            while (!sys_trace_forget(held->tid) && sys_clock_ns() < until)
+                sys_sleep_ns(LOOK_NS);
+        }
+}
+
 void freeze_end(struct freeze *freeze)
 {
     if (!freeze)
@@ -112,12 +129,9 @@ void freeze_end(struct freeze *freeze)
         struct held *held = &freeze->threads.items[i];
         if (!held->stopped && !held->gone) /* only a stopped one can be let go: it was asked to stop */
             await_stop(held, sys_clock_ns() + PATIENCE_NS, NULL);
-        if (!held->gone && sys_trace_go(held->tid, held->signal) != -ESRCH)
-            continue;
-        if (target_parent(held->tid) !=
-            sys_process_id()) /* the end of our own child is its owner's to take */
-            sys_trace_forget(held->tid);
+        held->gone |= sys_trace_go(held->tid, held->signal) == -ESRCH; /* killed meanwhile */
     }
+    bury(freeze);
     vector_free(&freeze->threads);
     free(freeze);
 }

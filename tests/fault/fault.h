@@ -10,6 +10,8 @@
  *   - an interruption (EINTR) or a short read or write changed nothing: the same success, the same digest;
  *   - no descriptor, memory, mapping or child was left behind, and nothing hung or crashed.
  *
+ * A scenario with a `strike` is run with that before each system call instead: the target dies there, say.
+ *
  * A scenario that calls the same place very often may say how many of these suffice (`repeats`), and a slow one
  * that one error each will do (`one_error`).
  *
@@ -36,6 +38,8 @@ struct fault_scenario {
     const char *name;
     int (*prepare)(void); /* once, no fault injected, in an empty working directory; may be NULL */
     int (*run)(uint64_t *digest);
+    void (*strike)(
+        void); /* not NULL: no call fails; this happens before each of them in turn, such as the target's end */
     unsigned
         absorbed_memory; /* allocations whose failure means less, and is said in the result, not an error */
     unsigned limit_s;    /* of one run; 0: 20 */
@@ -55,6 +59,9 @@ void fault_check_error(const char *file, int line, const char *call, int rc, con
 
 /* The fault of this run is still to come, so that a call which fails may be right to. */
 bool fault_pending(void);
+
+/* What the scenario does itself meanwhile is neither failed nor counted. */
+void fault_pause(bool pause);
 
 /* Folds bytes into a digest. */
 uint64_t fault_fold(uint64_t digest, const void *bytes, size_t n);

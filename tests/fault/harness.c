@@ -29,7 +29,7 @@
 #define LIMIT_S 20       /* of one run */
 #define MAX_FAULTS 20000 /* of one kind: a scenario beyond it does not end */
 
-static const char *const kind_names[] = {"none", "memory", "call"};
+static const char *const kind_names[] = {"none", "memory", "call", "strike"};
 
 struct tally {
     uint64_t clean;              /* digest of the run without faults */
@@ -49,6 +49,11 @@ uint64_t fault_fold(uint64_t digest, const void *bytes, size_t n)
 bool fault_pending(void)
 {
     return fault->kind != FAULT_NONE && !fault->hit;
+}
+
+void fault_pause(bool pause)
+{
+    fault->armed = !pause;
 }
 
 /* The first wrong thing that a run tells is the one that counts. */
@@ -203,7 +208,7 @@ static bool run(const struct fault_scenario *s, struct tally *t, enum fault_kind
     bool injected = fault->hit && !fault->exhausted;
     if (fault->wrong[0] || (t->verbose && injected)) {
         char how[64] = "";
-        if (injected)
+        if (injected && fault->error)
             snprintf(how, sizeof how, "%s ", fault->error == -1 ? "short" : strerrorname_np(fault->error));
         printf("%s: %s %u %u (%s%s): %s\n", s->name, kind_names[kind], nth, fault->variant, how,
                injected ? fault->name : "no fault",
@@ -247,7 +252,7 @@ static void run_all(const struct fault_scenario *s, struct tally *t, enum fault_
         do
             if (!run(s, t, kind, nth, variant))
                 return;
-        while (!s->one_error && !fault->exhausted && ++variant);
+        while (kind != FAULT_STRIKE && !s->one_error && !fault->exhausted && ++variant);
         if (t->failures >= 20) {
             printf("%s: enough is wrong; the rest was not tried\n", s->name);
             return;
@@ -288,9 +293,13 @@ static int try_all(struct fault_scenario *s, struct tally *t, int argc, char **a
     }
     run(s, t, FAULT_NONE, 0, 0);
     if (argc > 3) {
-        enum fault_kind kind = !strcmp(argv[1], "memory") ? FAULT_MEMORY : FAULT_CALL;
+        enum fault_kind kind = s->strike                    ? FAULT_STRIKE
+                               : !strcmp(argv[1], "memory") ? FAULT_MEMORY
+                                                            : FAULT_CALL;
         t->verbose = t->single = true;
         run(s, t, kind, (uint32_t)strtoul(argv[2], NULL, 0), (uint32_t)strtoul(argv[3], NULL, 0));
+    } else if (!t->failures && s->strike) {
+        run_all(s, t, FAULT_STRIKE);
     } else if (!t->failures) {
         run_all(s, t, FAULT_MEMORY);
         run_all(s, t, FAULT_CALL);
@@ -309,6 +318,7 @@ int fault_main(struct fault_scenario *s, int argc, char **argv)
     fault = mmap(NULL, sizeof *fault, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (fault == MAP_FAILED || enter_folder(folder) < 0)
         return 1;
+    fault_strike = s->strike;
     int rc = try_all(s, &t, argc, argv);
     leave_folder(folder);
     munmap(fault, sizeof *fault);

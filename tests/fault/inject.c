@@ -32,6 +32,7 @@
 #define SHORT (-1)
 
 struct fault_state *fault;
+void (*fault_strike)(void);
 extern const char __executable_start[];
 
 /* Where a call comes from: all of its callers, folded into one number. */
@@ -48,7 +49,10 @@ static uint64_t stack_now(void)
 /* 0: the call goes through; SHORT; or the errno to fail with, already set. */
 static int pick(enum fault_kind kind, const char *name, const int *errors, void *caller)
 {
-    if (!fault || !__atomic_load_n(&fault->armed, __ATOMIC_RELAXED) || fault->kind != kind)
+    if (!fault || !__atomic_load_n(&fault->armed, __ATOMIC_RELAXED))
+        return 0;
+    bool strike = fault->kind == FAULT_STRIKE && kind == FAULT_CALL;
+    if (fault->kind != kind && !strike)
         return 0;
     uint32_t call = __atomic_add_fetch(&fault->calls, 1, __ATOMIC_RELAXED);
     if (fault->tracing && call < FAULT_TRACE) {
@@ -62,6 +66,13 @@ static int pick(enum fault_kind kind, const char *name, const int *errors, void 
         n++;
     snprintf(fault->name, sizeof fault->name, "%s", name);
     fault->caller = (uint64_t)(uintptr_t)caller - (uint64_t)(uintptr_t)__executable_start;
+    if (strike) {
+        int saved = errno;
+        fault->hit = 1;
+        fault_strike();
+        errno = saved;
+        return 0;
+    }
     if (fault->any_variant)
         fault->variant = fault->nth % n;
     fault->exhausted = fault->variant >= n;
@@ -511,6 +522,8 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 /* Its first argument is an enum in glibc; the others are what the request wants. */
 WRAP(long, ptrace, int request, int pid, void *address, void *data)
 {
-    FAIL("ptrace", -1, EPERM, ESRCH);
+    /* Of a thread that is held the others fail only when it dies, which is not told but done: fault_kill.c. */
+    if (request == PTRACE_SEIZE || (fault && fault->kind == FAULT_STRIKE))
+        FAIL("ptrace", -1, EPERM, ESRCH);
     return __real_ptrace(request, pid, address, data);
 }

@@ -10,7 +10,12 @@
 
 #define FAULT_TRACE 65536 /* calls whose stacks are noted */
 
-enum fault_kind { FAULT_NONE, FAULT_MEMORY, FAULT_CALL };
+enum fault_kind {
+    FAULT_NONE,
+    FAULT_MEMORY,
+    FAULT_CALL,
+    FAULT_STRIKE /* no call fails: something happens before it */
+};
 
 /* In memory shared with the children that a scenario forks: a call is numbered once, whoever makes it. */
 struct fault_state {
@@ -31,6 +36,7 @@ struct fault_state {
     uint64_t stacks[FAULT_TRACE];
 };
 extern struct fault_state *fault;
+extern void (*fault_strike)(void); /* what happens then */
 
 /* What the process holds that it got while armed. */
 struct fault_held {

@@ -116,6 +116,7 @@ int main(int argc, char **argv)
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("RECKON", "/bin/reckon", 1);
+    setenv("RECKON_HOTPLUG", "1", 1); /* CPUs may be taken off: this machine is ours */
     if (!may_skip)
         setenv("RECKON_GUEST", "1", 1); /* counts are exact here: live.h */
     for (int i = 0; i < n; i++) {

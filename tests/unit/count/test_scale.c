@@ -190,16 +190,111 @@ static void test_estimate(void **state)
         naive_last = naive;
     }
     assert_true(backwards);
+    printf("%.0f of %.0f, ± %.0f\n", last, truth, bound);
     assert_true(fabs(last - truth) < 0.1 * truth);
     assert_true(fabs(last - truth) <= bound);
+}
+
+/* Read but once, the two agree, bound and all. */
+static void test_estimate_once(void **state)
+{
+    const struct rk_value v = {123456789, 777 * MS, 100 * MS};
+    struct rk_estimate estimate = {0};
+    double b1, b2, once = rk_value_scale(&v, NULL, &b1), total = rk_estimate_add(&estimate, &v, &b2);
+
+    (void)state;
+    assert_true(fabs(total - once) < 1e-9 * once && fabs(b1 - b2) < 1e-9 * b1);
+    /* nothing new: nothing changes; a reading that failed is passed over */
+    assert_true(rk_estimate_add(&estimate, &v, &b2) == total);
+    assert_true(rk_estimate_add(&estimate, &(struct rk_value){0}, &b2) == total);
+    const struct rk_value always = {UINT64_C(1) << 52, 5, 5}; /* not shared: exact, and certain */
+    estimate = (struct rk_estimate){0};
+    assert_true(rk_estimate_add(&estimate, &always, &b2) == 4503599627370496.0 && b2 == 0);
+}
+
+/* A steady rate is exact however long the event waits, at the beginning and at the end as well, and known to be. */
+static void test_estimate_steady(void **state)
+{
+    struct rk_estimate estimate = {0};
+    struct rk_value now = {0};
+    double bound = 0, total = 0;
+
+    (void)state;
+    for (int i = 0; i < 130; i++) {
+        bool on = i >= 10 && i < 120 && i % 5 == 0;
+        now.enabled += 12 * MS;
+        now.running += on ? 12 * MS : 0;
+        now.value += on ? 1200000 : 0;
+        total = rk_estimate_add(&estimate, &now, &bound);
+        assert_true(isnan(total) == (i < 10));
+    }
+    assert_true(fabs(total - 130 * 1.2e6) < 1);
+    assert_true(bound < 0.3 * total);
+}
+
+/* As coverage() above, but read every so many turns, with the total's own bound. */
+static double estimate_coverage(int turns, int groups, double mean, int phase, int every, double *ret_width)
+{
+    int covered = 0, trials = 1000;
+    double widths = 0;
+
+    for (int t = 0; t < trials; t++) {
+        struct rk_estimate estimate = {0};
+        struct rk_value v = {0};
+        uint64_t truth = 0;
+        double bound = NAN, rate = 0, total = NAN;
+        int mine = (int)(uniform() * groups);
+        for (int i = 0; i < turns * groups; i++) {
+            if (i % phase == 0)
+                rate = exponential(mean);
+            uint64_t n = poisson(rate);
+            truth += n;
+            v.enabled += 10 * MS;
+            if (i % groups == mine) {
+                v.value += n;
+                v.running += 10 * MS;
+            }
+            if ((i + 1) % every == 0 || i + 1 == turns * groups)
+                total = rk_estimate_add(&estimate, &v, &bound);
+        }
+        covered += fabs(total - (double)truth) <= bound;
+        widths += bound / (double)(truth + 1);
+    }
+    *ret_width = widths / trials;
+    return (double)covered / trials;
+}
+
+static void test_estimate_bound_holds(void **state)
+{
+    static const int turns[] = {1, 5, 20, 80}, groups[] = {2, 5, 8}, each[] = {1, 3, 10};
+    static const double means[] = {0.05, 1, 30, 1e6};
+    double least = 1;
+
+    (void)state;
+    for (size_t t = 0; t < 4; t++)
+        for (size_t g = 0; g < 3; g++)
+            for (size_t m = 0; m < 4; m++)
+                for (size_t k = 0; k < 3; k++)
+                    for (int phase = 1; phase <= 16; phase *= 4) {
+                        double width,
+                            c = estimate_coverage(turns[t], groups[g], means[m], phase, each[k], &width);
+                        least = c < least ? c : least;
+                        if (c < 0.93) /* 1000 trials: 0.95 ± 0.014 */
+                            fail_msg("%d turns of %d groups, mean %g, phase %d, read each %d: only %.3f, "
+                                     "width %.2f",
+                                     turns[t], groups[g], means[m], phase, each[k], c, width);
+                    }
+    printf("least coverage of totals: %.3f\n", least);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_estimate),     cmocka_unit_test(test_exact), cmocka_unit_test(test_not_counted),
-        cmocka_unit_test(test_differences),  cmocka_unit_test(test_large), cmocka_unit_test(test_bound_holds),
-        cmocka_unit_test(test_bound_useful),
+        cmocka_unit_test(test_estimate),        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_not_counted),     cmocka_unit_test(test_differences),
+        cmocka_unit_test(test_large),           cmocka_unit_test(test_bound_holds),
+        cmocka_unit_test(test_bound_useful),    cmocka_unit_test(test_estimate_once),
+        cmocka_unit_test(test_estimate_steady), cmocka_unit_test(test_estimate_bound_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
