@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 enum libpfm_answer {
-    LIBPFM_ENCODED,
+    LIBPFM_ENCODED = 0,
     LIBPFM_MISSING, /* the library is not installed, or can't start */
     LIBPFM_NO_NAME, /* it knows no such event for this processor */
     LIBPFM_NO_PMU,  /* it knows the event, and the kernel shows it no PMU for it */

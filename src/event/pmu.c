@@ -15,6 +15,7 @@
 #include "event/glob.h"
 #include "event/nearest.h"
 #include "event/term.h"
+#include "host/host.h"
 
 #include <errno.h>
 
@@ -138,6 +139,9 @@ int read_pmu(struct parser *p)
     memcpy(name, p->at, n);
     name[n] = '\0';
     pmu = host_pmu_find(p->host, name, &rc);
+    if (!pmu && host_transient(rc))
+        return parse_refuse(p, p->at, rc, rc == -ENOMEM ? RK_CAUSE_MEMORY : RK_CAUSE_DESCRIPTORS, NULL,
+                            "the PMUs can't be listed: %s", strerror(-rc));
     found = pmu ? 1 : count(p, n, false, &pmu);
     if (!found) {
         numbered = true;

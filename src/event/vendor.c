@@ -5,6 +5,7 @@
  */
 #include "event/vendor.h"
 
+#include "base/error.h"
 #include "base/text.h"
 #include "event/libpfm.h"
 #include "event/modifier.h"
@@ -204,9 +205,9 @@ static int wrong(struct parser *p, const char *name, const char *why)
         "%.100s: libpfm4: %s", name, why);
 }
 
-/* libpfm4's answer, which the host keeps: to find one takes it some microseconds. */
-static enum libpfm_answer encode(struct rk_host *host, const char *name, struct perf_attr *ret,
-                                 const char **ret_why)
+/* libpfm4's answer, which the host keeps where it is an encoding: to find one takes it some microseconds. An enum
+ * libpfm_answer, or -ENOMEM. */
+static int encode(struct rk_host *host, const char *name, struct perf_attr *ret, const char **ret_why)
 {
     char key[VENDOR_MAX + 16];
     struct memo memo;
@@ -221,11 +222,10 @@ static enum libpfm_answer encode(struct rk_host *host, const char *name, struct 
         return LIBPFM_ENCODED;
     }
     enum libpfm_answer answer = libpfm_encode(name, ret, ret_why);
-    if (answer == LIBPFM_ENCODED) {
-        memo = (struct memo){{ret->type, ret->flags}, {ret->config, ret->config1, ret->config2}};
-        host_memo_put(host, key, &memo); /* where there is no memory for it, it is asked again */
-    }
-    return answer;
+    if (answer != LIBPFM_ENCODED)
+        return (int)answer;
+    memo = (struct memo){{ret->type, ret->flags}, {ret->config, ret->config1, ret->config2}, 0};
+    return host_memo_put(host, key, &memo) < 0 ? -ENOMEM : LIBPFM_ENCODED;
 }
 
 int read_vendor(struct parser *p)
@@ -238,12 +238,14 @@ int read_vendor(struct parser *p)
     if (!n)
         return 0;
     snprintf(name, sizeof name, "%.*s", (int)n, p->at);
-    enum libpfm_answer answer = encode(p->host, name, &attr, &why);
-    if (less < n && answer != LIBPFM_ENCODED) {
+    int answer = encode(p->host, name, &attr, &why);
+    if (less < n && answer > LIBPFM_ENCODED) {
         name[less] = '\0';
         answer = encode(p->host, name, &attr, &why);
         n = less;
     }
+    if (answer < 0)
+        return fail_memory(p->e, RK_STAGE_EVENT);
     if (answer == LIBPFM_WRONG)
         return wrong(p, name, why);
     if (answer == LIBPFM_NO_PMU)
