@@ -43,6 +43,9 @@ int parse_spread(struct parser *p, struct event_item *item, const struct host_pm
 /* A text of the arena; NULL: p->e is filled. */
 char *parse_text(struct parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Where in the text p->e has gone wrong. */
+void parse_position(const struct parser *p, const char *at);
+
 /* -EINVAL and p->e filled for a mistake at `at`, a place in p->text. */
 int parse_fail(struct parser *p, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -26,6 +26,7 @@ static void check_same(const struct rk_events *a, const struct rk_events *b)
         HOLDS(x.flags == y.flags && x.precise == y.precise && x.bp_type == y.bp_type);
         HOLDS(!strcmp(x.unit, y.unit) && !strcmp(x.probe, y.probe) &&
               !memcmp(&x.scale, &y.scale, sizeof x.scale));
+        HOLDS(!strcmp(x.filter, y.filter) && !strcmp(x.pmu, y.pmu));
         HOLDS(x.group == y.group && x.period == y.period && x.frequency == y.frequency);
     }
 }
