@@ -180,8 +180,10 @@ int read_breakpoint(struct parser *p)
     if (strncmp(p->at, "mem:", 4) != 0)
         return 0;
     rc = take_address(p, &part, &address, &size);
+    if (rc < 0)
+        return rc;
     const char *at_length = part.end + 1;
-    int said = rc < 0 ? rc : take_length(p, &part, &length);
+    int said = take_length(p, &part, &length);
     if (said < 0)
         return said;
     rc = take_access(p, &part, &access);
