@@ -297,7 +297,8 @@ RK_API int rk_record_hw_id(const struct rk_record *record, struct rk_hw_id *ret)
 /*
  * CALLCHAIN_DEFERRED: the user part of chains that were taken in the kernel, written when their thread goes back to
  * user space (Linux 6.19). A sample's chain then ends with RK_CHAIN_USER_DEFERRED and a cookie; the first such
- * record of the thread with that cookie completes it, and it may complete several samples.
+ * record of the thread with that cookie completes it, and it may complete several samples. A stream (reckon/stream.h) gives
+ * samples with their whole chain already; what has no such marker at its end needs nothing.
  */
 struct rk_deferred {
     uint32_t size;

@@ -19,6 +19,9 @@
  * Order: a set with one ring gives its records as the kernel wrote them; several rings, and files that are not in
  * order, are ordered by rounds, in at most 64 MiB (or four times the rings). A file of any size without round
  * marks costs 16 bytes per record, twice while it is sorted.
+ *
+ * Samples whose user chain the kernel writes later (CALLCHAIN_DEFERRED) are held back for it, with all behind them, in at
+ * most 4 MiB: they come with the whole chain. What waited in vain (its thread ended, too much was held) comes as it is.
  */
 #ifndef RECKON_STREAM_H
 #define RECKON_STREAM_H

@@ -26,6 +26,7 @@ struct rk_stream *rk_stream_close(struct rk_stream *st)
     vector_free(&st->events);
     table_free(&st->ids);
     order_free(&st->order);
+    deferred_free(st->deferred);
     formats_free(st->formats);
     free(st->fault);
     free(st);
@@ -39,6 +40,8 @@ int stream_event_add(struct rk_stream *st, const struct perf_attr *attr, const c
     if (r < 0)
         return r;
 
+    if ((attr->flags & ATTR_DEFER_CALLCHAIN) && !st->deferred && !(st->deferred = deferred_new()))
+        return -ENOMEM;
     struct stream_event *event = vector_push(&st->events);
     if (!event)
         return -ENOMEM;
@@ -137,24 +140,64 @@ static int hand_out(struct rk_stream *st, const struct rk_record *record, const 
     return 1;
 }
 
-int rk_stream_next(struct rk_stream *st, const struct rk_record **ret)
+/* The next in the order of time. */
+static inline int next_in_order(struct rk_stream *st, const struct rk_record **ret)
 {
-    if (st->live && live_forked(st->live))
-        return stream_fail(st, (struct stream_fault){.code = -ESTALE, .where = STREAM_FAULT_FORKED});
     if (st->broken)
         return 0;
     for (;;) {
         if (st->straight) {
-            int r = st->straight(st, &st->record);
-            return r == 1 ? hand_out(st, &st->record, ret) : r;
+            *ret = &st->record;
+            return st->straight(st, &st->record);
         }
-        const struct rk_record *record = order_next(&st->order);
-        if (record)
-            return hand_out(st, record, ret);
+        *ret = order_next(&st->order);
+        if (*ret)
+            return 1;
         int r = st->refill(st); /* which may find that it can go straight from here on */
         if (r <= 0)
             return r;
     }
+}
+
+/* The same, with samples that wait for the rest of their chain held back. */
+static int next_whole(struct rk_stream *st, const struct rk_record **ret)
+{
+    for (;;) {
+        const struct rk_record *record = deferred_next(st->deferred);
+        int r = 1;
+
+        if (record) {
+            *ret = record;
+            return 1;
+        }
+        r = next_in_order(st, &record);
+        if (r == 0 && (!st->live || st->drained)) {
+            deferred_end(st->deferred);
+            *ret = deferred_next(st->deferred);
+            return *ret != NULL;
+        }
+        if (r <= 0)
+            return r;
+        const struct layout *layout =
+            record->event < st->events.n ? &st->events.items[record->event].layout : NULL;
+        r = deferred_take(st->deferred, layout, record);
+        if (r < 0)
+            return stream_fail(st, (struct stream_fault){.code = r, .where = STREAM_FAULT_QUEUE});
+        if (r == 0) {
+            *ret = record;
+            return 1;
+        }
+    }
+}
+
+int rk_stream_next(struct rk_stream *st, const struct rk_record **ret)
+{
+    const struct rk_record *record = NULL;
+
+    if (st->live && live_forked(st->live))
+        return stream_fail(st, (struct stream_fault){.code = -ESTALE, .where = STREAM_FAULT_FORKED});
+    int r = st->deferred ? next_whole(st, &record) : next_in_order(st, &record);
+    return r == 1 ? hand_out(st, record, ret) : r;
 }
 
 int rk_stream_release(struct rk_stream *st)

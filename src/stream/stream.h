@@ -17,6 +17,7 @@
 #include "base/table.h"
 #include "base/vector.h"
 #include "record/layout.h"
+#include "stream/deferred.h"
 #include "stream/ledger.h"
 #include "stream/order.h"
 
@@ -67,6 +68,7 @@ struct rk_stream {
     struct order order;
     struct rk_record record;         /* what `straight` gave last */
     const struct rk_record *pending; /* columns.c: seen, and not yet given */
+    struct deferred *deferred;       /* NULL: no event defers its chains */
     struct stream_formats *formats;  /* fields.c: of tracepoints that were asked for */
     struct stream_fault *fault;
 
