@@ -15,6 +15,7 @@ static const struct option table[] = {
     {'f', 0, "format", "FORMAT", "folded (default), csv or json"},
     {'e', 'e', "event", "NAME", "only this event of a recording that has several"},
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
+    {'I', 0, "no-inline", NULL, "functions that were inlined are no frames of their own"},
     {'o', 'o', "output", "FILE", "write there in place of stdout"},
     {0},
 };
@@ -52,6 +53,7 @@ int verb_export(int argc, char **argv)
         .table = table,
     };
     const char *input = NULL, *output = NULL, *format = "folded", *event = NULL;
+    struct rk_profile_options how = recording_options();
     int id;
 
     options_begin(&o, argc, argv);
@@ -66,6 +68,9 @@ int verb_export(int argc, char **argv)
         case 'i':
             input = o.value;
             break;
+        case 'I':
+            how.no_inline = 1;
+            break;
         case 'o':
             output = o.value;
             break;
@@ -75,7 +80,7 @@ int verb_export(int argc, char **argv)
     if (o.rest_n > 1 || (o.rest_n == 1 && input))
         return options_wrong(&o, "one recording at a time");
     handle_recording struct recording recording = {0};
-    int status = recording_read("export", o.rest_n ? o.rest[0] : input, event, &recording);
+    int status = recording_read("export", o.rest_n ? o.rest[0] : input, event, &how, &recording);
     if (status)
         return status;
     const struct rk_profile *profile = recording_only("export", &recording);

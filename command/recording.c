@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EVENTS_MOST 256 /* builders at work side by side */
+#define THREADS_MOST 8
 
 struct reading {
     const char *verb;
@@ -38,9 +40,9 @@ static int no_such_event(const struct reading *r, const char *event)
 }
 
 /* A builder for each event, or for those of the name that is asked for. */
-static int begin(struct reading *r, const char *event)
+static int begin(struct reading *r, const char *event, const struct rk_profile_options *how)
 {
-    struct rk_profile_options options = {.size = sizeof options, .event_set = 1};
+    struct rk_profile_options options = *how;
     struct rk_stream_event e = {.size = sizeof e};
     struct rk_error error = {.size = sizeof error};
     size_t events = rk_stream_events(r->stream);
@@ -54,6 +56,7 @@ static int begin(struct reading *r, const char *event)
         if (event && (rk_stream_event(r->stream, i, &e) < 0 || strcmp(e.name, event) != 0))
             continue;
         options.event = (uint32_t)i;
+        options.event_set = 1;
         if (rk_profile_builder_open(&options, &r->builders[r->n], &error) < 0)
             return print_error(r->verb, &error);
         r->n++;
@@ -61,7 +64,7 @@ static int begin(struct reading *r, const char *event)
     if (event && r->n == 0)
         return no_such_event(r, event);
     if (r->n == 0) { /* a pipe tells its events later */
-        if (rk_profile_builder_open(NULL, &r->builders[0], &error) < 0)
+        if (rk_profile_builder_open(how, &r->builders[0], &error) < 0)
             return print_error(r->verb, &error);
         r->n = 1;
     }
@@ -119,7 +122,18 @@ static int finish(struct reading *r, struct recording *ret)
     return 0;
 }
 
-int recording_read(const char *verb, const char *path, const char *event, struct recording *ret)
+struct rk_profile_options recording_options(void)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    struct rk_profile_options options = {.size = sizeof options};
+
+    if (cpus > 1)
+        options.threads = cpus < THREADS_MOST ? (uint32_t)cpus : THREADS_MOST;
+    return options;
+}
+
+int recording_read(const char *verb, const char *path, const char *event,
+                   const struct rk_profile_options *how, struct recording *ret)
 {
     struct rk_error e = {.size = sizeof e};
     struct reading r = {.verb = verb};
@@ -127,7 +141,7 @@ int recording_read(const char *verb, const char *path, const char *event, struct
 
     if (rk_stream_file(path ? path : RECORDING_DEFAULT, &r.stream, &e) < 0)
         return print_error(verb, &e);
-    int status = begin(&r, event);
+    int status = begin(&r, event, how);
     if (status == 0)
         status = feed(&r);
     if (status == 0)

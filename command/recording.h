@@ -18,9 +18,13 @@ struct recording {
     bool damaged; /* not all of it could be read; what was wrong is printed already */
 };
 
-/* Reads the recording at `path` (NULL: perf.data): of all its events, or of the one named `event` alone. 0, or an exit
- * status with the message printed. */
-int recording_read(const char *verb, const char *path, const char *event, struct recording *ret);
+/* Reads the recording at `path` (NULL: perf.data): of all its events, or of the one named `event` alone. `how` has the
+ * options that are no event's. 0, or an exit status with the message printed. */
+int recording_read(const char *verb, const char *path, const char *event,
+                   const struct rk_profile_options *how, struct recording *ret);
+
+/* Options as they are by default: inlined functions shown, as many threads as there are CPUs, but eight at most. */
+struct rk_profile_options recording_options(void);
 
 /* The only profile; where there are several, NULL, with the message printed that one must be chosen. */
 const struct rk_profile *recording_only(const char *verb, const struct recording *recording);

@@ -8,6 +8,7 @@
 #include "recording.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,8 @@ static const struct option table[] = {
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
     {'e', 'e', "event", "NAME", "only this event of a recording that has several"},
     {'n', 0, "lines", "N", "show the N hottest functions; default 30, 0: all"},
+    {'s', 's', "sort", "KEY", "a row for each function (default), or for each line"},
+    {'I', 0, "no-inline", NULL, "functions that were inlined are no frames of their own"},
     {'C', 0, "csv", NULL, "symbol,module,self,self_percent,total,total_percent of all functions"},
     {'j', 0, "json", NULL, "print JSON"},
     {0},
@@ -55,16 +58,21 @@ static void print_functions(const struct rk_profile *profile, const struct rk_pr
 
     if (rk_profile_function(profile, 0, &first) < 0)
         return;
-    printf("\n%s   self  total  %-*s  function, module%s\n", c.faint, BAR_WIDTH, "", c.plain);
+    printf("\n%s   self  total  %-*s  function, module%s%s\n", c.faint, BAR_WIDTH, "",
+           s->by_line ? ", line" : "", c.plain);
     for (size_t i = 0; i < shown; i++) {
         struct rk_function f = {.size = sizeof f};
         char bar[BAR_WIDTH + 1] = "", symbol[512], module[256];
         rk_profile_function(profile, i, &f);
         int width = first.self ? (int)((double)BAR_WIDTH * (double)f.self / (double)first.self + 0.5) : 0;
         memset(bar, '#', (size_t)width);
-        printf("%6.2f %6.2f  %s%-*s%s  %s%s%s, %s\n", percent(f.self, s->weight), percent(f.total, s->weight),
+        printf("%6.2f %6.2f  %s%-*s%s  %s%s%s, %s", percent(f.self, s->weight), percent(f.total, s->weight),
                c.good, BAR_WIDTH, bar, c.plain, c.strong, print_safe(f.symbol, symbol, sizeof symbol),
                c.plain, print_safe(f.module, module, sizeof module));
+        if (f.file)
+            printf(", %s%s:%" PRIu32 "%s", c.faint, print_safe(f.file, module, sizeof module), f.line,
+                   c.plain);
+        putchar('\n');
     }
     if (shown < n)
         printf("%s               … %zu more: reckon report --lines 0%s\n", c.faint, n - shown, c.plain);
@@ -138,6 +146,7 @@ int verb_report(int argc, char **argv)
         .table = table,
     };
     const char *path = NULL, *format = NULL, *event = NULL;
+    struct rk_profile_options how = recording_options();
     uint64_t lines = 30;
     int id;
 
@@ -149,6 +158,15 @@ int verb_report(int argc, char **argv)
             break;
         case 'e':
             event = o.value;
+            break;
+        case 's':
+            if (strcmp(o.value, "line") != 0 && strcmp(o.value, "srcline") != 0 &&
+                strcmp(o.value, "function") != 0 && strcmp(o.value, "sym") != 0)
+                return options_wrong(&o, "--sort: '%s' is neither function nor line", o.value);
+            how.by_line = strcmp(o.value, "line") == 0 || strcmp(o.value, "srcline") == 0;
+            break;
+        case 'I':
+            how.no_inline = 1;
             break;
         case 'n':
             if (options_number(&o, "--lines", 0, UINT32_MAX, &lines) < 0)
@@ -166,7 +184,7 @@ int verb_report(int argc, char **argv)
     if (o.rest_n > 1 || (o.rest_n == 1 && path))
         return options_wrong(&o, "one recording at a time");
     handle_recording struct recording recording = {0};
-    int status = recording_read("report", o.rest_n ? o.rest[0] : path, event, &recording);
+    int status = recording_read("report", o.rest_n ? o.rest[0] : path, event, &how, &recording);
     if (status == 0)
         status = format ? print_format(&recording, format) : print_sections(&recording, lines);
     if (status == 0)

@@ -19,8 +19,8 @@ _reckon() {
         ;;
     compare) options='-r --runs --time -w --warmup -e --event --reference -n --names -L --parameter-list -P --parameter-scan -D --parameter-step --setup --prepare --cleanup --ignore-failure --shell --input --show-output --seed --json --csv --markdown -h --help' ;;
     record) options='-e --event -F --freq -c --count -g --call-graph --keep-stacks -i --no-inherit -o --output -q --quiet -h --help' ;;
-    report) options='-e --event -i --input --lines --csv --json -h --help' ;;
-    export) options='--format -e --event -i --input -o --output -h --help' ;;
+    report) options='-e --event -i --input --lines -s --sort --no-inline --csv --json -h --help' ;;
+    export) options='--format -e --event -i --input --no-inline -o --output -h --help' ;;
     symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;
     dump) options='-i --input -F --fields --type -e --event -p --pid -t --tid -c --comm -C --cpu --time --stat --json -h --help' ;;
     list) options='--pmu --all --long --json -h --help' ;;
@@ -57,6 +57,10 @@ _reckon() {
         ;;
     *--format)
         mapfile -t COMPREPLY < <(compgen -W 'folded csv json' -- "$cur")
+        return
+        ;;
+    report-s | *--sort)
+        mapfile -t COMPREPLY < <(compgen -W 'function line' -- "$cur")
         return
         ;;
     *--pmu)

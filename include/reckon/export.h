@@ -24,10 +24,10 @@ extern "C" {
  *              heaviest first. N is the number of samples. Threads of one name are one. What has no name is
  *              "[module]". ';' in a name becomes ':', a control character ' '.
  *   "csv"      symbol,module,self,self_percent,total,total_percent, hottest first, quoted by RFC 4180. self
- *              and total are sums of periods, percentages have four decimals.
+ *              and total are sums of periods, percentages have four decimals. By line: file,line behind them.
  *   "json"     one object: version; summary {event, events, samples, weight, threads, first_time,
  *              last_time, kept, lost, skipped, throttled, records_lost, unnamed, cut}; functions [{symbol,
- *              module, path, self, self_percent, self_samples, total, total_percent, total_samples, and
+ *              module, path, by line where known: file, line; self, self_percent, self_samples, total, total_percent, total_samples, and
  *              where it has no name: miss}]; unnamed [{module, reason, samples}]; stacks [{comm, pid, tid,
  *              event, weight, samples, frames}], frames being indexes of functions, outermost first. What
  *              is not known (lost …) is null.

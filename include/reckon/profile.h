@@ -30,8 +30,10 @@ struct rk_profile_options {
     uint32_t size;
     uint32_t event; /* with event_set: only this event of the stream */
     uint32_t event_set;
-    uint32_t reserved;
-    const char *root; /* where files and kallsyms are looked up; NULL: "/" */
+    uint32_t no_inline; /* 1: functions that were inlined are no frames of their own */
+    const char *root;   /* where files and kallsyms are looked up; NULL: "/" */
+    uint32_t by_line;   /* 1: a row of rk_profile_function() is a line of a function, not all of it */
+    uint32_t threads;   /* that share the reading of debug information; 0, 1: the caller's alone */
 };
 
 RK_API int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_profile_builder **ret,
@@ -66,15 +68,16 @@ struct rk_profile_summary {
     uint64_t first_time, last_time;
     const char *event; /* name of the event, or of the first of several … */
     uint32_t events;   /* … which are summed here as if they were one: see rk_profile_options.event */
-    uint32_t reserved;
+    uint32_t by_line;  /* as rk_profile_options.by_line said */
     /* User stacks that were unwound, here or by the recorder: those that reached their thread's first function, that
      * the dump's size cut, that broke. All 0: none were. By the recorder: of all events. */
     uint64_t stacks_whole, stacks_cut, stacks_broken;
 };
 RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summary *ret);
 
-/* A function, hottest self first. `self` and `total` are sums of periods. A function that recurs in a
- * stack counts once in its total. */
+/* A function, hottest self first, or a line of one (rk_profile_options.by_line). `self` and `total` are sums of periods.
+ * A function that recurs in a stack counts once in its total. One that was inlined is a frame inside of the one
+ * that it was inlined into, and has the samples of its own code as `self`. */
 struct rk_function {
     uint32_t size;
     uint32_t miss;      /* enum rk_miss (reckon/symbol.h): why `symbol` is an address */
@@ -83,6 +86,9 @@ struct rk_function {
     const char *path;   /* … and all of it, as the process saw it; two files of one name are two rows */
     uint64_t self, total;
     uint64_t self_samples, total_samples;
+    const char *file; /* by line: where it is; NULL: unknown, or not by line */
+    uint32_t line;    /* 0: unknown, or not by line */
+    uint32_t reserved;
 };
 RK_API size_t rk_profile_functions(const struct rk_profile *profile);
 RK_API int rk_profile_function(const struct rk_profile *profile, size_t index, struct rk_function *ret);

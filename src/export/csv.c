@@ -3,6 +3,8 @@
  *
  *     symbol,module,self,self_percent,total,total_percent
  *
+ * and behind them file,line where the profile is by line.
+ *
  * self and total are sums of periods; percentages are of the whole profile's, with four decimals and always
  * a point.
  */
@@ -35,15 +37,22 @@ void export_csv(const struct rk_profile *profile, struct output *out)
     char self[PERCENT_BYTES], total[PERCENT_BYTES];
 
     rk_profile_summary(profile, &summary);
-    output_text(out, "symbol,module,self,self_percent,total,total_percent\n");
+    output_text(out, "symbol,module,self,self_percent,total,total_percent");
+    output_text(out, summary.by_line ? ",file,line\n" : "\n");
     for (size_t i = 0; i < rk_profile_functions(profile); i++) {
         struct rk_function f = {.size = sizeof f};
         rk_profile_function(profile, i, &f);
         csv_field(out, f.symbol, NULL);
         output_bytes(out, ",", 1);
         csv_field(out, f.module, NULL);
-        output_format(out, ",%" PRIu64 ",%s,%" PRIu64 ",%s\n", f.self,
+        output_format(out, ",%" PRIu64 ",%s,%" PRIu64 ",%s", f.self,
                       percent_text(f.self, summary.weight, self), f.total,
                       percent_text(f.total, summary.weight, total));
+        if (summary.by_line) {
+            output_bytes(out, ",", 1);
+            csv_field(out, f.file ? f.file : "", NULL);
+            output_format(out, ",%" PRIu32, f.line);
+        }
+        output_bytes(out, "\n", 1);
     }
 }

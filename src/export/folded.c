@@ -41,6 +41,12 @@ static void write_function(const struct rk_profile *profile, uint32_t index, str
     } else {
         write_name(out, f.miss ? f.module : f.symbol);
     }
+    if (f.file) {
+        const char *slash = strrchr(f.file, '/');
+        output_text(out, " (");
+        write_name(out, slash ? slash + 1 : f.file);
+        output_format(out, ":%" PRIu32 ")", f.line);
+    }
 }
 
 /* A line to be: the path, whose place in the profile is the same for all stacks that have it; the name. */

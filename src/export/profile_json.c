@@ -56,6 +56,10 @@ static void write_function(struct json *j, const struct rk_function *f, uint64_t
     json_text(j, "symbol", f->symbol);
     json_text(j, "module", f->module);
     json_text(j, "path", f->path);
+    if (f->file) {
+        json_text(j, "file", f->file);
+        json_u64(j, "line", f->line);
+    }
     json_u64(j, "self", f->self);
     json_real(j, "self_percent", percent(f->self, weight));
     json_u64(j, "self_samples", f->self_samples);

@@ -8,8 +8,11 @@
 static void finish_free(struct finish *f)
 {
     rk_symbolizer_close(f->symbolizer);
+    pairs_free(&f->names);
+    pairs_free(&f->lines);
     pairs_free(&f->functions);
-    free(f->function_of);
+    free(f->functions_of);
+    vector_free(&f->inlines);
     pairs_free(&f->tree);
     free(f->amounts);
 }
@@ -49,6 +52,10 @@ static int compare_functions(const void *left, const void *right, void *context)
         order = strcmp(intern_text(&p->texts, a->symbol), intern_text(&p->texts, b->symbol));
     if (!order)
         order = strcmp(intern_text(&p->texts, a->path), intern_text(&p->texts, b->path));
+    if (!order && a->file && b->file)
+        order = strcmp(intern_text(&p->texts, a->file - 1), intern_text(&p->texts, b->file - 1));
+    if (!order)
+        order = (a->line > b->line) - (a->line < b->line);
     return order ? order : (a->miss > b->miss) - (a->miss < b->miss);
 }
 
@@ -240,6 +247,7 @@ int rk_profile_finish(struct rk_profile_builder *builder, const struct rk_stream
     } else {
         f.profile->summary = builder->summary;
         f.profile->summary.size = sizeof f.profile->summary;
+        f.profile->summary.by_line = builder->options.by_line;
         rc = finish_run(&f, stream, e);
     }
     finish_free(&f);

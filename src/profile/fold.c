@@ -19,10 +19,14 @@ int finish_fold(struct finish *f)
     for (size_t i = 0; i < b->nodes.items.n; i++) {
         struct pair node = b->nodes.items.items[i];
         uint32_t outer = node.a == PAIRS_NONE ? PAIRS_NONE : node_of[node.a];
-        int64_t folded = pairs_add(&f->tree, outer, f->function_of[node.b]);
-        if (folded < 0)
-            return (int)folded;
-        node_of[i] = (uint32_t)folded;
+        const struct frame_functions *functions = &f->functions_of[node.b];
+        for (uint32_t k = 0; k < functions->n; k++) {
+            int64_t folded = pairs_add(&f->tree, outer, f->inlines.items[functions->first + k]);
+            if (folded < 0)
+                return (int)folded;
+            outer = (uint32_t)folded;
+        }
+        node_of[i] = outer;
     }
     for (size_t i = 0; i < b->samples.items.n && rc >= 0; i++) {
         struct pair sample = b->samples.items.items[i];

@@ -1,66 +1,147 @@
 /*
- * Frames → functions. Frames are taken module by module, so that the symbolizer is asked for many offsets of
- * one file at a time.
+ * Frames → functions. Frames are taken module by module, and the symbolizer is asked for all offsets of one module at a
+ * time: what it costs is the reading of each compilation unit, once. A frame in code that was inlined becomes a frame
+ * for each function there.
  */
 #include "base/cleanup.h"
 #include "profile/finish.h"
 
 #include <errno.h>
 
-#define BATCH 256
 #define UNKNOWN "[unknown]"
 
-/* The row of a frame in a module with that answer. */
-static int64_t function_add(struct finish *f, const char *symbol, uint32_t miss, const char *module,
-                            const char *path)
-{
-    struct intern *texts = &f->profile->texts;
-    const char *shown = symbol ? symbol : UNKNOWN;
-    int64_t path_text = intern_add(texts, path, strlen(path));
-    int64_t symbol_text = path_text < 0 ? path_text : intern_add(texts, shown, strlen(shown));
-    if (symbol_text < 0)
-        return symbol_text;
+/* What a frame, or one of those inlined into it, is known by. */
+struct naming {
+    const char *symbol; /* NULL: miss says why */
+    uint32_t miss;
+    const char *file; /* NULL: unknown, or not wanted */
+    uint32_t line;
+};
 
-    uint32_t key = symbol ? (uint32_t)symbol_text : ~miss;
-    int64_t function = pairs_add(&f->functions, key, (uint32_t)path_text);
+static int64_t text_add(struct finish *f, const char *text)
+{
+    return intern_add(&f->profile->texts, text, strlen(text));
+}
+
+/* (file, line) → a number; PAIRS_NONE: without one. *ret_file is its text + 1. */
+static int64_t line_add(struct finish *f, const struct naming *naming, uint32_t *ret_file)
+{
+    if (!naming->file)
+        return PAIRS_NONE;
+    int64_t file = text_add(f, naming->file);
+    if (file < 0)
+        return file;
+    *ret_file = (uint32_t)file + 1;
+    return pairs_add(&f->lines, (uint32_t)file, naming->line);
+}
+
+/* The row of a frame in a module with that name. */
+static int64_t function_add(struct finish *f, const struct naming *naming, const struct rk_module *module)
+{
+    uint32_t file = 0;
+    int64_t path = text_add(f, module->path);
+    int64_t symbol = path < 0 ? path : text_add(f, naming->symbol ? naming->symbol : UNKNOWN);
+    int64_t line = symbol < 0 ? symbol : line_add(f, naming, &file);
+    if (line < 0)
+        return line;
+
+    uint32_t key = naming->symbol ? (uint32_t)symbol : ~naming->miss;
+    int64_t name = pairs_add(&f->names, key, (uint32_t)path);
+    int64_t function = name < 0 ? name : pairs_add(&f->functions, (uint32_t)name, (uint32_t)line);
     if (function < 0 || (size_t)function < f->profile->functions.n)
         return function;
-    int64_t module_text = intern_add(texts, module, strlen(module));
+    int64_t module_text = text_add(f, module->name);
     struct function *row = module_text < 0 ? NULL : vector_push(&f->profile->functions);
     if (!row)
         return -ENOMEM;
     *row = (struct function){
-        .symbol = (uint32_t)symbol_text,
+        .symbol = (uint32_t)symbol,
         .module = (uint32_t)module_text,
-        .path = (uint32_t)path_text,
-        .miss = symbol ? RK_MISS_NONE : miss,
+        .path = (uint32_t)path,
+        .file = file,
+        .line = naming->file ? naming->line : 0,
+        .miss = naming->symbol ? RK_MISS_NONE : naming->miss,
     };
     return function;
 }
 
-/* Names n frames of one module; `placed` is false for those that lie in none. */
-static int name_frames(struct finish *f, const struct rk_module *module, bool placed, const uint32_t *frames,
-                       size_t n)
+/* One more function of the frame that is being named, inside of those before. */
+static int inline_add(struct finish *f, uint32_t frame, const struct naming *naming,
+                      const struct rk_module *module)
 {
-    uint64_t offsets[BATCH] = {0};
-    struct rk_symbol symbols[BATCH] = {{0}};
+    int64_t function = function_add(f, naming, module);
+    uint32_t *row = function < 0 ? NULL : vector_push(&f->inlines);
 
-    for (size_t i = 0; i < n; i++) {
-        offsets[i] = f->builder->frames.items[frames[i]].offset;
-        symbols[i].miss = RK_MISS_NO_MODULE;
-    }
-    if (placed) {
-        int rc = rk_symbolizer_resolve(f->symbolizer, module, offsets, n, symbols);
+    if (!row)
+        return function < 0 ? (int)function : -ENOMEM;
+    *row = (uint32_t)function;
+    f->functions_of[frame].n++;
+    return 0;
+}
+
+/* The frames of a module that were asked for, and what came back. */
+struct asked {
+    const uint32_t *frames;
+    uint64_t *offsets;
+    struct rk_symbol *symbols;
+    struct rk_sources *sources; /* NULL: not asked for */
+    size_t n;
+};
+
+/* One frame: its functions, outermost first. Inlined ones whose name is not known are left out. */
+static int name_frame(struct finish *f, const struct asked *a, size_t i, const struct rk_module *module)
+{
+    const struct rk_profile_options *options = &f->builder->options;
+    const struct rk_sources *s = a->sources;
+    uint32_t frame = a->frames[i];
+    struct naming outermost = {a->symbols[i].name, a->symbols[i].miss, NULL, 0};
+
+    f->functions_of[frame] = (struct frame_functions){.first = f->inlines.n};
+    if (!s)
+        return inline_add(f, frame, &outermost, module);
+    for (uint32_t at = s->first[i + 1]; at-- > s->first[i];) {
+        bool last = at + 1 == s->first[i + 1];
+        struct naming naming = last ? outermost : (struct naming){.symbol = s->function[at]};
+        uint32_t line_at = options->no_inline ? s->first[i] : at; /* where the address itself is */
+        if (last && s->function[at])
+            naming.symbol = s->function[at];
+        if (!last && (options->no_inline || !naming.symbol))
+            continue;
+        if (options->by_line) {
+            naming.file = s->file[line_at];
+            naming.line = s->line[line_at];
+        }
+        int rc = inline_add(f, frame, &naming, module);
         if (rc < 0)
             return rc;
     }
-    for (size_t i = 0; i < n; i++) {
-        int64_t function = function_add(f, symbols[i].name, symbols[i].miss, module->name, module->path);
-        if (function < 0)
-            return (int)function;
-        f->function_of[frames[i]] = (uint32_t)function;
-    }
     return 0;
+}
+
+/* Names all frames of one module; `placed` is false for those that lie in none. */
+static int name_frames(struct finish *f, const struct rk_module *module, bool placed, const uint32_t *frames,
+                       size_t n)
+{
+    const struct rk_profile_options *options = &f->builder->options;
+    _cleanup_free_ uint64_t *offsets = zeroed(n, sizeof *offsets);
+    _cleanup_free_ struct rk_symbol *symbols = zeroed(n, sizeof *symbols);
+    struct asked asked = {.frames = frames, .offsets = offsets, .symbols = symbols, .n = n};
+    int rc = offsets && symbols ? 0 : -ENOMEM;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        offsets[i] = f->builder->frames.items[frames[i]].offset;
+        symbols[i].miss = RK_MISS_NO_MODULE;
+    }
+    if (rc == 0 && placed)
+        rc = rk_symbolizer_resolve(f->symbolizer, module, offsets, n, symbols);
+    if (rc == 0 && placed && module->kind == RK_MODULE_FILE && (!options->no_inline || options->by_line)) {
+        struct rk_sources_options how = {.size = sizeof how, .threads = options->threads};
+        rc = rk_symbolizer_sources(f->symbolizer, module, offsets, n, &how, &asked.sources, NULL);
+    }
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = name_frame(f, &asked, i, module);
+    rk_sources_free(asked.sources);
+    return rc;
 }
 
 /* Frames in the order of their modules (those without one last), and where each module's begin. */
@@ -93,18 +174,18 @@ int finish_name(struct finish *f)
     _cleanup_free_ size_t *begin = NULL;
     size_t modules = f->builder->frame_of.n;
 
-    f->function_of = zeroed(f->builder->frames.n, sizeof *f->function_of);
-    if (!f->function_of)
+    f->functions_of = zeroed(f->builder->frames.n, sizeof *f->functions_of);
+    if (!f->functions_of)
         return -ENOMEM;
     int rc = by_module(f->builder, &order, &begin);
     for (size_t m = 0; rc >= 0 && m <= modules; m++) {
         struct rk_module module = {.size = sizeof module, .name = UNKNOWN, .path = UNKNOWN};
-        if (m < modules && begin[m] < begin[m + 1])
+        if (begin[m] == begin[m + 1])
+            continue;
+        if (m < modules)
             rc = rk_image_module(f->builder->image, (uint32_t)m, &module);
-        for (size_t i = begin[m]; rc >= 0 && i < begin[m + 1]; i += BATCH) {
-            size_t n = begin[m + 1] - i < BATCH ? begin[m + 1] - i : BATCH;
-            rc = name_frames(f, &module, m < modules, order + i, n);
-        }
+        if (rc >= 0)
+            rc = name_frames(f, &module, m < modules, order + begin[m], begin[m + 1] - begin[m]);
     }
     return rc < 0 ? rc : 0;
 }

@@ -45,6 +45,8 @@ int rk_profile_function(const struct rk_profile *profile, size_t index, struct r
         .total = f->total,
         .self_samples = f->self_samples,
         .total_samples = f->total_samples,
+        .file = f->file ? intern_text(&profile->texts, f->file - 1) : NULL,
+        .line = f->line,
     };
     return result_give(ret, &ours, sizeof ours);
 }

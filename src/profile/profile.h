@@ -2,7 +2,8 @@
  * A finished profile: immutable, names and all its own.
  *
  *     texts       symbols, modules, threads' names, each once
- *     functions   unique (symbol, module path), or, unnamed, (reason, module path); hottest first
+ *     functions   unique (symbol, module path), or, unnamed, (reason, module path), by line with (file, line); hottest
+ *                 first
  *     stacks      unique (path of functions, thread, event); heaviest first
  *     frames      the paths, outermost first; a path that begins another is a part of it
  *     unnamed     rows of `functions` that have no name and samples of their own
@@ -17,6 +18,8 @@
 
 struct function {
     uint32_t symbol, module, path; /* texts */
+    uint32_t file;                 /* by line: text + 1; 0: unknown */
+    uint32_t line;
     uint32_t miss;
     uint64_t self, total;
     uint64_t self_samples, total_samples;

@@ -133,11 +133,15 @@ grep -q "line 2: 'hello' is not" err || fail "a bad line: which"
 [ "$(grep -cx outermost out)" = 300001 ] || fail "many: $(grep -cx outermost out)"
 
 # A dialogue: the answer comes before the next question.
-coproc "$RECKON" symbolize -e inlined
-echo "$start" >&"${COPROC[1]}"
-read -r -t 20 line <&"${COPROC[0]}" && [ "$line" = outermost ] || fail "a dialogue"
-eval "exec ${COPROC[1]}>&-"
-wait "$COPROC_PID" || fail "a dialogue's end"
+mkfifo ask answers
+"$RECKON" symbolize -e inlined <ask >answers &
+pid=$!
+exec 5>ask 6<answers
+echo "$start" >&5
+read -r -t 20 line <&6 && [ "$line" = outermost ] || fail "a dialogue"
+exec 5>&-
+wait $pid || fail "a dialogue's end"
+exec 6<&-
 
 # The kernel's.
 if [ "$(id -u)" = 0 ]; then

@@ -136,6 +136,120 @@ static void what_has_no_name_says_why(void **state)
     rk_profile_free(p);
 }
 
+static struct rk_profile_builder *builder_with(uint32_t no_inline, uint32_t by_line)
+{
+    struct rk_profile_builder *b = NULL;
+    struct rk_profile_options options = {.size = sizeof options, .no_inline = no_inline, .by_line = by_line};
+    assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
+    return b;
+}
+
+static void feed_inlined(struct rk_profile_builder *b)
+{
+    FEED(b, AT(3, 1, 0x90), AT(1, 0, 9)); /* in deeper(), in inlined(), in m3_f1 */
+    FEED(b, AT(3, 1, 0x10), AT(1, 0, 9)); /* in m3_f1 itself */
+    FEED(b, AT(3, 2, 0xf8), AT(1, 0, 9)); /* in something in deeper() … in m3_f2 */
+    FEED(b, AT(1, 5, 8), AT(3, 1, 0x91)); /* called by deeper() */
+}
+
+static const char *path_of(const struct rk_profile *p, size_t stack)
+{
+    static char text[256];
+    struct rk_stack s = {.size = sizeof s};
+    struct rk_function f = {.size = sizeof f};
+    size_t n = 0;
+
+    assert_int_equal(rk_profile_stack(p, stack, &s), 0);
+    for (uint32_t i = 0; i < s.frame_n; i++) {
+        assert_int_equal(rk_profile_function(p, s.frames[i], &f), 0);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ";" : "", f.symbol);
+        if (f.file)
+            n += (size_t)snprintf(text + n, sizeof text - n, ":%u", f.line);
+    }
+    return text;
+}
+
+/* Whether a stack has that path. */
+static bool has_path(const struct rk_profile *p, const char *path)
+{
+    for (size_t i = 0; i < rk_profile_stacks(p); i++)
+        if (strcmp(path_of(p, i), path) == 0)
+            return true;
+    return false;
+}
+
+static uint64_t self_sum(const struct rk_profile *p)
+{
+    uint64_t sum = 0;
+    struct rk_function f = {.size = sizeof f};
+    for (size_t i = 0; i < rk_profile_functions(p); i++) {
+        rk_profile_function(p, i, &f);
+        sum += f.self_samples;
+    }
+    return sum;
+}
+
+static void inlined_functions_are_frames(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = builder_with(0, 0);
+    feed_inlined(b);
+    struct rk_profile *p = fake_finish(b);
+    assert_true(has_path(p, "m1_f0;m3_f1;inlined;deeper"));
+    assert_true(has_path(p, "m1_f0;m3_f1"));
+    assert_true(has_path(p, "m1_f0;m3_f2;inlined;deeper")); /* the nameless one is its caller's */
+    assert_true(has_path(p, "m3_f1;inlined;deeper;m1_f5"));
+    assert_int_equal(rk_profile_stacks(p), 4);
+    assert_int_equal(function(p, "deeper", "three.so").self, 2);
+    assert_int_equal(function(p, "deeper", "three.so").total, 3);
+    assert_int_equal(function(p, "m3_f1", "three.so").self, 1);
+    assert_int_equal(function(p, "m3_f1", "three.so").total, 3);
+    assert_null(function(p, "deeper", "three.so").file);
+    assert_int_equal(self_sum(p), 4);
+    assert_int_equal(summary(p).by_line, 0);
+    rk_profile_free(p);
+
+    b = builder_with(1, 0);
+    feed_inlined(b);
+    p = fake_finish(b);
+    assert_true(has_path(p, "m1_f0;m3_f1"));
+    assert_true(has_path(p, "m1_f0;m3_f2"));
+    assert_true(has_path(p, "m3_f1;m1_f5"));
+    assert_int_equal(rk_profile_stacks(p), 3);
+    assert_int_equal(function(p, "m3_f1", "three.so").self, 2);
+    assert_int_equal(self_sum(p), 4);
+    rk_profile_free(p);
+}
+
+static void lines_are_rows(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = builder_with(0, 1);
+    feed_inlined(b);
+    FEED(b, 0x1234); /* nowhere: no line */
+    struct rk_profile *p = fake_finish(b);
+    assert_true(has_path(p, "m1_f0:8;m3_f1:144;inlined:20;deeper:7"));
+    assert_true(has_path(p, "m1_f0:8;m3_f1:16"));
+    assert_true(has_path(p, "m3_f1:144;inlined:20;deeper:7;m1_f5:8"));
+    struct rk_function deeper = function(p, "deeper", "three.so");
+    assert_string_equal(deeper.file, "/src/in.h");
+    assert_int_equal(deeper.line, 7);
+    assert_int_equal(deeper.self, 2);
+    assert_null(function(p, "[unknown]", "[unknown]").file);
+    assert_int_equal(self_sum(p), 5);
+    assert_int_equal(summary(p).by_line, 1);
+    rk_profile_free(p);
+
+    b = builder_with(1, 1); /* the function that has a symbol, the address's own line */
+    feed_inlined(b);
+    p = fake_finish(b);
+    assert_true(has_path(p, "m1_f0:8;m3_f1:7"));
+    assert_true(has_path(p, "m1_f0:8;m3_f1:16"));
+    assert_true(has_path(p, "m1_f0:8;m3_f2"));
+    assert_int_equal(self_sum(p), 4);
+    rk_profile_free(p);
+}
+
 /* /a/same and /b/same each have a function "same". */
 static void files_of_one_name_are_two(void **state)
 {
@@ -396,6 +510,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(self_and_total),
         cmocka_unit_test(recursion_counts_once),
+        cmocka_unit_test(inlined_functions_are_frames),
+        cmocka_unit_test(lines_are_rows),
         cmocka_unit_test(a_return_address_names_the_caller),
         cmocka_unit_test(kernel_is_called_by_user),
         cmocka_unit_test(what_has_no_name_says_why),
