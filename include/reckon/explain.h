@@ -38,14 +38,15 @@ struct rk_attempt {
     uint32_t stage; /* RK_STAGE_OPEN, _MAP, _CONTROL, _READ */
     int32_t code;   /* -errno; 0 with RK_STAGE_READ: a read that returned no byte */
     int32_t pid, cpu;
-    uint32_t type;  /* perf_event_attr.type */
-    uint32_t flags; /* RK_ATTEMPT_… */
-    uint32_t lacks; /* 1 + the enum rk_feature that was asked for and rk_host_feature() says 0 to; or 0 */
+    uint32_t type;   /* perf_event_attr.type */
+    uint32_t flags;  /* RK_ATTEMPT_… */
+    uint32_t lacks;  /* 1 + the enum rk_feature that was asked for and rk_host_feature() says 0 to; or 0 */
     uint64_t config; /* perf_event_attr.config */
     uint64_t frequency;
     uint64_t needed;   /* descriptors or bytes, where the caller knows; else 0 */
     const char *event; /* name for the message; NULL: none */
-    const char *field; /* what of the attr the kernel refuses, where that was found out ("clockid"); NULL: not known */
+    const char *
+        field; /* what of the attr the kernel refuses, where that was found out ("clockid"); NULL: not known */
 };
 
 /* Fills *ret with cause, what and remedy. 0, or -EINVAL for a bad size. Asks the host, never guesses. */

@@ -47,8 +47,8 @@
 #include <reckon/module.h>
 #include <reckon/profile.h>
 #include <reckon/record.h>
-#include <reckon/rows.h>
 #include <reckon/region.h>
+#include <reckon/rows.h>
 #include <reckon/set.h>
 #include <reckon/sink.h>
 #include <reckon/stats.h>

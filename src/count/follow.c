@@ -44,7 +44,9 @@ void follow_add(struct rk_set *set, uint32_t slot, struct rk_value *ret)
     bool absent = set->parts[slot].absent;
 
     for (uint32_t i = 0; i < set->n_events; i++) {
-        struct rk_value now = absent ? (struct rk_value){0} : ret[i];
+        struct rk_value now = {0};
+        if (!absent)
+            now = ret[i];
         ret[i] = (struct rk_value){now.value + before[i].value, now.enabled + before[i].enabled,
                                    now.running + before[i].running};
     }

@@ -40,7 +40,12 @@ int view_open(struct view *view, struct elf *elf, const char *name, pthread_mute
             sys_memory_free(region, region_bytes(section->bytes));
         return -ENOMEM;
     }
-    *view = (struct view){region, section->bytes, elf, section->offset, filled, lock};
+    view->bytes = region;
+    view->n = section->bytes;
+    view->elf = elf;
+    view->offset = section->offset;
+    view->filled = filled;
+    view->lock = lock;
     return 0;
 }
 

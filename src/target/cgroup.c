@@ -104,10 +104,10 @@ int rk_target_cgroups(struct rk_host *host, const char *const *paths, size_t n, 
     if (rc < 0)
         return rc;
     struct rk_target *target = target_new(TARGET_CGROUPS, -1);
-    if (!target || !(target->cgroups = calloc(n, sizeof *target->cgroups)))
-        rc = fail_memory(e, RK_STAGE_TARGET);
-    else
-        rc = target_cpus_take(target, host, cpus, e);
+    if (!target)
+        return fail_memory(e, RK_STAGE_TARGET);
+    target->cgroups = calloc(n, sizeof *target->cgroups);
+    rc = target->cgroups ? target_cpus_take(target, host, cpus, e) : fail_memory(e, RK_STAGE_TARGET);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         target->n_cgroups++;
         rc = take(host, mount, paths[i], &target->cgroups[i], e);

@@ -28,8 +28,9 @@ enum target_state {
 
 struct rk_target {
     enum target_kind kind;
-    int32_t pid;   /* thread, process or command; 0 self; -1 CPUs */
-    int32_t *several; /* threads or processes beyond one: all of them, ascending, `pid` the first; else NULL */
+    int32_t pid; /* thread, process or command; 0 self; -1 CPUs */
+    int32_t
+        *several; /* threads or processes beyond one: all of them, ascending, `pid` the first; else NULL */
     size_t n_several;
     int32_t *cpus; /* ascending; NULL: all that are online whenever it is asked, as `host` tells */
     size_t n_cpus;

@@ -30,7 +30,8 @@ int main(void)
     CHECK(size >= 64 && size % 8 == 0);
     for (uint32_t f = 0; rk_feature_describe(f, &text) == 0; f++, n++) {
         int since_major, since_minor, got = rk_host_feature(host, f);
-        if (f == RK_FEATURE_PMU_TYPE && (got == -ENODEV || got == 0)) { /* and drivers came to it one by one */
+        if (f == RK_FEATURE_PMU_TYPE &&
+            (got == -ENODEV || got == 0)) { /* and drivers came to it one by one */
             printf("%-22s %2d\n", text.name, got);
             continue;
         }

@@ -14,8 +14,10 @@
 int main(int argc, char **argv)
 {
     struct rk_symbolizer_options options = {.size = sizeof options, .flags = RK_SYMBOLIZER_MANGLED};
-    struct rk_sources_options threads = {.size = sizeof threads, .threads = argc > 2 ? (uint32_t)atoi(argv[2]) : 1};
-    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = argv[1], .name = argv[1]};
+    struct rk_sources_options threads = {.size = sizeof threads,
+                                         .threads = argc > 2 ? (uint32_t)atoi(argv[2]) : 1};
+    struct rk_module module = {
+        .size = sizeof module, .kind = RK_MODULE_FILE, .path = argv[1], .name = argv[1]};
     struct rk_error e = {.size = sizeof e};
     struct rk_symbolizer *symbolizer = NULL;
     struct rk_sources *s = NULL;
@@ -25,7 +27,8 @@ int main(int argc, char **argv)
     char line[64];
     int root = sys_root_open(NULL);
 
-    if (argc < 2 || elf_open_at(root, argv[1], &elf, &e) < 0 || rk_symbolizer_open(&options, &symbolizer, &e) < 0) {
+    if (argc < 2 || elf_open_at(root, argv[1], &elf, &e) < 0 ||
+        rk_symbolizer_open(&options, &symbolizer, &e) < 0) {
         fprintf(stderr, "%s\n", argc < 2 ? "oracle-lines FILE [THREADS]" : e.what);
         return 1;
     }
@@ -48,8 +51,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n; i++) {
         printf("%#" PRIx64, addresses[i]);
         for (uint32_t f = s->first[i]; f < s->first[i + 1]; f++)
-            printf("|%s\t%s:%u:%u", s->function[f] ? s->function[f] : "??", s->file[f] ? s->file[f] : "??", s->line[f],
-                   s->column[f]);
+            printf("|%s\t%s:%u:%u", s->function[f] ? s->function[f] : "??", s->file[f] ? s->file[f] : "??",
+                   s->line[f], s->column[f]);
         putchar('\n');
     }
     rk_sources_free(s);

@@ -24,7 +24,8 @@ static int read_all(int fd, size_t *ret_n, bool *ret_cut, struct rk_error *e)
         assert_true(record->size >= 8);
         assert_int_equal((uintptr_t)record % 8, 0);
         assert_true(offset >= last);
-        last = perfdata_reader_fd(r) < 0 ? offset : offset + record->size; /* packed: that of the record around it */
+        last = perfdata_reader_fd(r) < 0 ? offset
+                                         : offset + record->size; /* packed: that of the record around it */
         (*ret_n)++;
     }
     assert_int_equal(perfdata_reader_next(r, &record, &offset), k); /* and so for ever */
