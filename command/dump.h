@@ -34,8 +34,8 @@ bool dump_owner(const struct rk_record *record, int32_t *pid, int32_t *tid);
 struct dump_names;
 int dump_names_open(const struct rk_stream *stream, bool lines, struct dump_names **ret, struct rk_error *e);
 void dump_names_close(struct dump_names **names);
-int dump_names_feed(struct dump_names *names, const struct rk_record *record);
-const char *dump_names_comm(const struct dump_names *names, const struct rk_record *record);
+int dump_names_feed(struct dump_names *d, const struct rk_record *record);
+const char *dump_names_comm(const struct dump_names *d, const struct rk_record *record);
 /* rk_record_options.name; context is the names. */
 void dump_names_address(void *context, const struct rk_record *record, uint64_t address, uint32_t caller,
                         struct rk_address_name *ret);
