@@ -143,6 +143,7 @@ int measured_open(struct measured *m, const struct stat_options *o, struct rk_ho
     for (size_t i = 0; rc == 0 && i < m->n; i++) {
         struct measured_part *part = &m->parts[i];
         rc = rk_set_open(host, events, part->target ? part->target : m->command, &options, &part->set, e);
+        part->slots = rk_set_slots(part->set);
         if (rc == 0)
             rc = rk_rows_make(host, part->set, o->by, &part->rows, e);
         if (rc < 0)
@@ -199,8 +200,11 @@ static int read_sum(struct measured *m, struct rk_value *ret)
 
 int measured_read(struct measured *m, struct rk_value *ret)
 {
-    for (size_t p = 0; m->sum && p < m->n; p++)
+    m->unplaced = 0;
+    for (size_t p = 0; p < m->n; p++) {
         rk_set_refresh(m->parts[p].set, NULL); /* what can't be opened is missing, and what was open stays */
+        m->unplaced += m->sum ? 0 : rk_set_slots(m->parts[p].set) - m->parts[p].slots;
+    }
     if (m->sum && m->n == 1)
         return rk_set_total(m->parts[0].set, ret, m->n_values);
     if (m->sum && m->n > 1)

@@ -14,6 +14,7 @@ struct measured_part {
     struct rk_target *target; /* NULL: the command's */
     struct rk_set *set;
     struct rk_rows *rows;
+    size_t slots; /* that are in the rows */
 };
 
 struct measured {
@@ -24,6 +25,7 @@ struct measured {
     struct measured_part *parts;
     size_t n;
     size_t n_rows, n_values;
+    size_t unplaced; /* CPUs that came when the rows were made already, and so are in none */
 };
 
 /* Opens it all; the command waits for its start. 0, or -errno with *e filled. */

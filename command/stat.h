@@ -1,7 +1,8 @@
 /*
  * reckon stat, in parts:
  *
- *     stat.c         options; which events; one run or several; the end's status
+ *     stat.c         one run or several; the end's status
+ *     stat_options.c options; which events
  *     measured.c     who is measured: targets and their sets, read as one table of values
  *     stat_run.c     one run: from its start to its end, intervals, time limits, signals, --control
  *     series.c       several runs: sums, means, deviations
@@ -39,6 +40,18 @@ struct stat_options {
     char **command; /* NULL: none */
     struct destination *to;
 };
+
+/* What the options say beyond that. */
+struct stat_words {
+    char *events;
+    const char *output;
+    int detail;
+    bool append, overhead, dry_run, repeat;
+};
+
+/* Fills both. 0; an exit status with the message printed; or STAT_HELPED: --help has been printed, and that is all. */
+#define STAT_HELPED (-1)
+int stat_options(int argc, char **argv, struct stat_options *options, struct stat_words *words);
 
 /* What one run gave. */
 struct stat_run {

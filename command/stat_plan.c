@@ -65,6 +65,10 @@ int stat_plan(const struct stat_options *o, struct rk_host *host, const struct r
                      print_some(sum.plan.descriptors, "descriptor", needed, sizeof needed),
                      print_count(sum.plan.allowed, allowed, sizeof allowed),
                      fits ? "it fits" : "it does not fit");
+    if (!fits && !sum.plan.cheaper[0]) /* each fits alone, all together don't */
+        snprintf(sum.plan.cheaper, sizeof sum.plan.cheaper,
+                 "measure fewer of them at a time, or fewer events: %ju of %u fit",
+                 (uintmax_t)(sum.plan.slots ? sum.plan.allowed / sum.plan.slots : 0), sum.plan.events);
     if (sum.plan.cheaper[0])
         n += snprintf(text + n, sizeof text - (size_t)n, "  cheaper: %s\n", sum.plan.cheaper);
     if (destination_write(o->to, text, (size_t)n) < 0)

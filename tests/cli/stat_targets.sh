@@ -97,6 +97,16 @@ wrong --freeze true
 "$RECKON" stat --dry-run -e page-faults,task-clock touch made 2>err || fail "--dry-run: status"
 grep -qE '2 events on 1 slot: 2 descriptors needed, [0-9,]+ allowed' err || fail "--dry-run: text"
 [ ! -e made ] || fail "--dry-run ran the command"
+# What does not fit says what would, also where each of several targets would fit alone.
+many=$(python3 -c 'print(",".join(["page-faults"] * 99))')
+(ulimit -n 40; "$RECKON" stat --dry-run -e "$many" true) 2>err
+[ $? = 1 ] || fail "--dry-run: what does not fit: status"
+grep -q 'it does not fit' err && grep -qE 'cheaper: .*[0-9]+ of 99 fit' err || fail "--dry-run: no cheaper way"
+sleep 30 & one=$!
+sleep 30 & two=$!
+(ulimit -n 40; "$RECKON" stat --dry-run -e "$(printf %s "$many" | cut -d, -f1-25)" -p "$one,$two") 2>err
+[ $? = 1 ] && grep -qE 'cheaper: measure fewer of them at a time, or fewer events: [0-9]+ of 25 fit' err || fail "--dry-run: -p of two"
+kill $one $two
 
 # The whole machine, as far as this user may.
 if ! "$RECKON" stat -a -e cpu-clock -o out true 2>err; then

@@ -110,4 +110,11 @@ done
 json 'last["events"] == [] and last["wall_ns"] > 0 and last["peak_rss_bytes"] > 0' || fail "--null"
 "$RECKON" stat --overhead -j -o out -e page-faults,task-clock 2>err || fail "--overhead"
 json 'last["runs"] == 1000 and last["wall_ns"] > 0 and last["events"][0]["mean"] < 1' || fail "--overhead"
+# A command that won't end when its time is over: it is said, and counted up to then; it is left running, not waited for.
+"$RECKON" stat --timeout 100 -e page-faults -o out sh -c 'trap "" TERM; echo $$ >pid; while :; do sleep 0.05; done' 2>err
+[ $? = 0 ] || fail "--timeout: status of a command that goes on"
+kill -0 "$(cat pid)" || fail "--timeout: it was to go on"
+kill -KILL "$(cat pid)"
+grep -q 'sh did not end when it was told to, and goes on' err || fail "--timeout: what goes on is not said"
+grep -qE '^ +[0-9,]+  page-faults' out || fail "--timeout: its counts"
 exit 0

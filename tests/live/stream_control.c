@@ -44,6 +44,9 @@ static void paused(void)
     EQUAL(loss.kept, kept);
     CHECK(kept >= 40 && v.value >= 60);
     if (loss.present & RK_LOSS_LOST) {
+        uint64_t lost; /* as read(2) has it beside the count: PERF_FORMAT_LOST */
+        EQUAL(rk_set_lost(s.set, 0, &lost), 0);
+        EQUAL(lost, loss.lost);
         CHECK(loss.lost >= 20);
         EQUAL(loss.kept + loss.lost + loss.skipped, v.value);
     }
