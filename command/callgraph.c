@@ -8,14 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* perf_event_attr.branch_sample_type */
+#define BRANCH_USER (UINT64_C(1) << 0)
+#define BRANCH_CALL_STACK (UINT64_C(1) << 11)
+#define BRANCH_NO_FLAGS (UINT64_C(1) << 14)
+#define BRANCH_NO_CYCLES (UINT64_C(1) << 15)
+
 #define BYTES 16384u
 #define BYTES_MAX 65528u /* a record's size has 16 bits; the kernel cuts what does not fit */
 
 static int bad(char *why, size_t n, const char *text)
 {
     snprintf(why, n,
-             "--call-graph %s: fp, dwarf[,BYTES] or auto[,BYTES], with BYTES a multiple of 8 up to %u", text,
-             BYTES_MAX);
+             "--call-graph %s: fp, lbr, dwarf[,BYTES] or auto[,BYTES], with BYTES a multiple of 8 up to %u",
+             text, BYTES_MAX);
     return -EINVAL;
 }
 
@@ -24,7 +30,8 @@ int callgraph_parse(const char *text, struct callgraph *ret, char *why, size_t w
     static const struct {
         const char *name;
         enum callgraph_mode mode;
-    } modes[] = {{"fp", CALLGRAPH_FP}, {"dwarf", CALLGRAPH_DWARF}, {"auto", CALLGRAPH_AUTO}};
+    } modes[] = {
+        {"fp", CALLGRAPH_FP}, {"lbr", CALLGRAPH_LBR}, {"dwarf", CALLGRAPH_DWARF}, {"auto", CALLGRAPH_AUTO}};
     const char *comma = text ? strchr(text, ',') : NULL;
     size_t n = !text ? 0 : comma ? (size_t)(comma - text) : strlen(text);
     struct callgraph mine = {text ? CALLGRAPH_NONE : CALLGRAPH_AUTO, BYTES, ret->keep};
@@ -32,7 +39,7 @@ int callgraph_parse(const char *text, struct callgraph *ret, char *why, size_t w
     for (size_t i = 0; text && i < sizeof modes / sizeof *modes; i++)
         if (n == strlen(modes[i].name) && memcmp(text, modes[i].name, n) == 0)
             mine.mode = modes[i].mode;
-    if (mine.mode == CALLGRAPH_NONE || (comma && mine.mode == CALLGRAPH_FP))
+    if (mine.mode == CALLGRAPH_NONE || (comma && mine.mode < CALLGRAPH_DWARF))
         return bad(why, why_n, text);
     if (comma) {
         char *end;
@@ -68,6 +75,12 @@ void callgraph_ask(const struct callgraph *c, struct rk_set_options *options)
     options->sample |= RK_SAMPLE_CALLCHAIN;
     if (c->mode == CALLGRAPH_FP)
         return;
+    if (c->mode == CALLGRAPH_LBR) {
+        options->sample |= RK_SAMPLE_BRANCH_STACK;
+        options->branches |= BRANCH_USER | BRANCH_CALL_STACK | BRANCH_NO_FLAGS | BRANCH_NO_CYCLES;
+        options->chain_without = 2;
+        return;
+    }
     options->sample |= RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER;
     options->regs_user = rk_unwind_registers(RK_MACHINE_HERE);
     options->stack_user = c->bytes;

@@ -2,6 +2,7 @@
  * How reckon record takes call chains: --call-graph MODE[,BYTES].
  *
  *     fp      the kernel follows frame pointers; short where a binary keeps none
+ *     lbr     the CPU's own record of calls, for the program's frames
  *     dwarf   registers and BYTES of stack, unwound by the binaries' own tables while recording
  *     auto    both: by the tables, by frame pointers where a module has none or the stack is longer than BYTES
  */
@@ -14,6 +15,7 @@
 enum callgraph_mode {
     CALLGRAPH_NONE,
     CALLGRAPH_FP,
+    CALLGRAPH_LBR,
     CALLGRAPH_DWARF,
     CALLGRAPH_AUTO,
 };

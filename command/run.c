@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Signal handlers have no context: these are theirs. A byte through the pipe wakes a poll(2) that was about to begin. */
-static volatile sig_atomic_t signals, interrupts, last_signal;
+static volatile sig_atomic_t signals, interrupts, last_signal, snapshots;
 static volatile sig_atomic_t command_pid;
 static int wake[2] = {-1, -1};
 
@@ -40,6 +40,17 @@ static void pass_on(int signal)
     errno = saved;
 }
 
+static void count_snapshot(int signal)
+{
+    int saved = errno;
+
+    (void)signal;
+    snapshots++;
+    if (wake[1] >= 0)
+        (void)!write(wake[1], "", 1);
+    errno = saved;
+}
+
 /* In place of SIG_IGN, which a command would inherit. */
 static void nothing(int signal)
 {
@@ -66,6 +77,16 @@ void run_shield(int32_t pid)
     handle(SIGHUP, pass_on);
     handle(SIGXFSZ, nothing); /* a file that grows too large is an error of write(2), told like a full disk */
     handle(SIGPIPE, nothing);
+}
+
+void run_watch_snapshots(void)
+{
+    handle(SIGUSR2, count_snapshot);
+}
+
+int run_snapshots(void)
+{
+    return snapshots;
 }
 
 int run_signals(void)

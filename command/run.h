@@ -18,6 +18,10 @@ int run_signals(void);
 int run_last_signal(void);
 int run_interrupts(void);
 
+/* From now on SIGUSR2 asks for a snapshot; how often it did. */
+void run_watch_snapshots(void);
+int run_snapshots(void);
+
 /* Readable once a signal came since run_shield(); run_fd_drain() makes it wait for the next. -1: none could be made,
  * look at run_signals() from time to time. */
 int run_fd(void);

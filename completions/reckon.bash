@@ -18,7 +18,13 @@ _reckon() {
             --append -j --json --csv -x --field-separator --overhead --dry-run -h --help'
         ;;
     compare) options='-r --runs --time -w --warmup -e --event --reference -n --names -L --parameter-list -P --parameter-scan -D --parameter-step --setup --prepare --cleanup --ignore-failure --shell --input --show-output --seed --json --csv --markdown -h --help' ;;
-    record) options='-e --event -F --freq -c --count -g --call-graph --keep-stacks -i --no-inherit -o --output -q --quiet -h --help' ;;
+    record)
+        options='-e --event --filter -p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup -i --no-inherit
+            --per-thread -F --freq -c --count -g --call-graph --keep-stacks --stack-size --max-stack --user-callchains
+            --regs -d --data --phys-data -W --weight -b --branch-any -j --branch-filter --off-cpu -D
+            --delay --duration --control -k --clockid -m --mmap-pages --overwrite --switch-output -o
+            --output -z --compress --progress -q --quiet -h --help'
+        ;;
     report) options='-e --event -i --input --lines -s --sort --no-inline --csv --json -h --help' ;;
     export) options='--format -e --event -i --input --no-inline -o --output -h --help' ;;
     symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;
@@ -69,6 +75,28 @@ _reckon() {
         ;;
     stat-p | stat--pid | stat-t | stat--tid | stat-C | stat--cpu | stat-r | stat--repeat | stat-I | stat--interval | \
         stat--interval-count | stat-D | stat--delay | stat--timeout | stat-x | stat--field-separator) return ;;
+    record--call-graph)
+        mapfile -t COMPREPLY < <(compgen -W 'auto fp dwarf lbr' -- "$cur")
+        return
+        ;;
+    record--regs)
+        mapfile -t COMPREPLY < <(compgen -W 'user intr user: intr:' -- "$cur")
+        return
+        ;;
+    record-k | record--clockid)
+        mapfile -t COMPREPLY < <(compgen -W 'monotonic monotonic_raw realtime boottime tai' -- "$cur")
+        return
+        ;;
+    record--switch-output)
+        mapfile -t COMPREPLY < <(compgen -W 'signal 100M 30s' -- "$cur")
+        return
+        ;;
+    record-j | record--branch-filter)
+        mapfile -t COMPREPLY < <(compgen -W 'any any_call any_ret ind_call ind_jmp call cond u k' -- "$cur")
+        return
+        ;;
+    record-p | record--pid | record-t | record--tid | record-C | record--cpu | record-D | record--delay | \
+        record--filter | record--stack-size | record--max-stack | record--duration | record-m | record--mmap-pages) return ;;
     *--control)
         mapfile -t COMPREPLY < <(compgen -W 'fifo: fd:' -- "$cur")
         return
@@ -85,7 +113,8 @@ _reckon() {
             case ${COMP_WORDS[i]} in
             -e | --event | -F | --freq | -c | --count | -o | --output | -p | --pid | -t | --tid | -C | --cpu | \
                 -G | --cgroup | -r | --repeat | -I | --interval | --interval-count | -D | --delay | --timeout | \
-                --control | -x | --field-separator) ((i++)) ;;
+                --control | -x | --field-separator | --filter | --call-graph | --stack-size | --max-stack | --regs | -j | \
+                --branch-filter | --duration | -k | --clockid | -m | --mmap-pages | --switch-output) ((i++)) ;;
             -*) ;;
             *)
                 mapfile -t COMPREPLY < <(compgen -f -- "$cur")

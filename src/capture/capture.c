@@ -221,7 +221,12 @@ static bool is_cut(const struct rk_capture *c, const struct rk_sample *sample)
 {
     if ((sample->present & RK_SAMPLE_STACK_USER) && sample->stack_bytes)
         return sample->stack_used >= sample->stack_bytes;
-    return (sample->present & RK_SAMPLE_CALLCHAIN) && sample->chain_n >= c->longest_chain;
+    if (!(sample->present & RK_SAMPLE_CALLCHAIN) || sample->chain_n < c->longest_chain)
+        return false;
+    uint64_t frames = 0;
+    for (uint64_t i = 0; i < sample->chain_n; i++)
+        frames += sample->chain[i] < RK_CHAIN_MAX;
+    return frames >= c->longest_chain;
 }
 
 static int write_record(struct rk_capture *c, const struct rk_record *record)

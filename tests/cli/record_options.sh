@@ -1,0 +1,158 @@
+#!/bin/bash
+# reckon record: who, what, when and where to. record_user.sh runs it as a plain user.
+set -u
+fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
+busy='i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'
+long='i=0; while [ $i -lt 6000000 ]; do i=$((i + 1)); done' # ended by the tests
+samples() { "$RECKON" dump --json "$1" 2>/dev/null | grep -c '"type":"SAMPLE"'; }
+perf_agrees() { # perf reads as many samples as we do
+    command -v perf >/dev/null && perf --version >/dev/null 2>&1 || return 0
+    [ "$(perf script -F tid,time,ip -G -i "$1" 2>perf.err | grep -c .)" = "$(samples "$1")" ] || { cat perf.err; false; }
+}
+header() { ! command -v perf >/dev/null || perf report --header-only -I -i "$1" 2>/dev/null | grep -q "$2"; }
+
+# Mistakes, each with status 2 and nothing made.
+while read -r words; do
+    "$RECKON" record $words >out 2>err
+    [ $? = 2 ] && [ ! -s out ] || fail "$words: status"
+    [ ! -e perf.data ] || fail "$words made a file"
+done <<'W'
+-p 1 -a true
+-a -C 0 true
+-F 10 -c 10 true
+-F fast true
+--call-graph magic true
+--call-graph fp,100 true
+--stack-size 100 true
+--call-graph dwarf --stack-size 12 true
+--keep-stacks true
+--user-callchains true
+--regs both true
+--regs user:nonsense true
+-j nonsense true
+-k sundial true
+-m 3X true
+-m 2G true
+--switch-output sometimes true
+--duration never true
+-D -1 true
+--filter x==1 true
+-o - --overwrite true
+-g
+W
+grep -q 'no command' err || fail "no command"
+
+# Stacks, registers, addresses, clocks: perf reads them all.
+"$RECKON" record -q -e cpu-clock:u --call-graph dwarf,4096 --keep-stacks -F 2000 -o dwarf.data sh -c "$busy" 2>err || fail "dwarf"
+"$RECKON" dump --json dwarf.data 2>err | grep -q '"stack' || fail "no stacks"
+"$RECKON" record -q -e cpu-clock:u --regs user:ip,sp --regs intr -o regs.data sh -c "$busy" 2>err || fail "--regs"
+"$RECKON" record -q -e page-faults:u -c 1 -d -W -k mono -o data.data sh -c "$busy" 2>err || fail "-d -W -k"
+"$RECKON" record -q -e cpu-clock:u --call-graph fp --max-stack 2 --user-callchains -F max -m 16 -o few.data sh -c "$busy" 2>err ||
+    fail "--max-stack"
+"$RECKON" record -q -e cpu-clock:u -i --per-thread -z -o z.data sh -c "$busy" 2>err || fail "-z"
+for file in dwarf regs data few z; do
+    [ "$(samples $file.data)" -gt 5 ] || fail "$file: few samples"
+    perf_agrees $file.data || fail "$file: perf reads other samples"
+done
+header z.data 'cmdline : sh -c' && header z.data 'CPU_TOPOLOGY\|sibling' || fail "what the header tells"
+
+# A pipe, read by ourselves; the command's own output is not in it.
+"$RECKON" record -q -e cpu-clock:u -o - sh -c "echo between; $busy" 2>err >pipe.data || fail "-o -"
+grep -q between err || fail "the command's output is lost"
+[ "$("$RECKON" dump --json - <pipe.data | grep -c '"type":"SAMPLE"')" -gt 5 ] || fail "the pipe"
+
+# Two processes that run already; one of them by its thread.
+sh -c "$long" & first=$!
+sh -c "$long" & second=$!
+"$RECKON" record -e cpu-clock:u --duration 0.3 -p $first,$second -o pids.data 2>err || fail "-p"
+"$RECKON" record -q -e cpu-clock:u --duration 0.2 -t $first -o tid.data 2>err || fail "-t"
+kill $first $second
+wait $first $second 2>/dev/null
+for pid in $first $second; do
+    "$RECKON" dump --json pids.data | grep '"type":"SAMPLE"' | grep -q "\"pid\":$pid," || fail "-p: nothing of $pid"
+done
+"$RECKON" dump --json pids.data | grep '"type":"MMAP2"' | grep -q "\"pid\":$first," || fail "-p: no mappings"
+[ "$(samples tid.data)" -gt 2 ] || fail "-t: few samples"
+"$RECKON" record -q -e cpu-clock:u -p 999999999 2>err
+[ $? = 1 ] && grep -q 'no process' err || fail "-p of nobody"
+
+# Later, and when it is told to; what was mapped before is known.
+"$RECKON" record -q -e cpu-clock:u -D 100 --duration 0.4 -o late.data sh -c "$long" 2>err
+[ $? = 143 ] || fail "--duration: the command's status"
+[ "$(samples late.data)" -gt 5 ] || fail "-D: few samples"
+"$RECKON" report late.data 2>err | grep -qE 'sh|dash|bash' || fail "-D: no mappings"
+rm -f ctl ack
+mkfifo ctl ack
+"$RECKON" record -q -e cpu-clock:u -D -1 --control fifo:ctl,ack -o told.data sh -c "$long" 2>err &
+for word in enable ping; do
+    echo $word >ctl
+    [ "$(timeout 10 head -c 4 ack)" = ack ] || fail "--control $word"
+    timeout 10 head -c 1 ack >/dev/null
+    sleep 0.3
+done
+echo stop >ctl
+wait
+[ "$(samples told.data)" -gt 2 ] || fail "--control: few samples"
+
+# A flight recorder, and files that follow one another.
+rm -f ring.data* part.data*
+"$RECKON" record -e cpu-clock:u -g --overwrite -o ring.data --duration 1.2 sh -c "$long" 2>err &
+recorder=$!
+sleep 0.6
+kill -USR2 $recorder
+wait $recorder
+[ "$(ls ring.data.2* | wc -l)" = 1 ] || fail "--overwrite: no snapshot"
+for file in ring.data*; do
+    [ "$(samples $file)" -gt 5 ] && perf_agrees $file || fail "--overwrite: $file"
+done
+"$RECKON" record -e cpu-clock:u -F 5000 --switch-output 16K --duration 0.6 -o part.data sh -c "$long" 2>err
+total=0
+for file in part.data*; do
+    perf_agrees $file || fail "--switch-output: $file"
+    "$RECKON" report $file >out 2>&1 || fail "--switch-output: report of $file"
+    ! grep -q 'cut off' out || fail "--switch-output: $file is not whole"
+    total=$((total + $(samples $file)))
+done
+[ "$(ls part.data.2* | wc -l)" -gt 0 ] || fail "--switch-output: one file only"
+grep -q "^reckon record: $(printf "%'d" $total | tr -d ,) samples" <(tr -d , <err) || fail "--switch-output: $total samples"
+
+# Progress comes on a terminal, and the closing line says what it must.
+if command -v script >/dev/null; then
+    script -qec "'$RECKON' record --progress -e cpu-clock:u --duration 1.3 -o shown.data sh -c '$long'" tty >/dev/null
+    grep -qE '[0-9,]+ samples, [0-9,]+/s, 0 lost, [0-9.]+ [KM]?B' tty || { cat tty; fail "no progress"; }
+fi
+"$RECKON" record -e page-faults:u -c 1 -o closing.data true 2>err || fail "closing"
+grep -qE '^reckon record: [0-9,]+ samples? in closing.data \([0-9.]+ K?B\), 0 lost, 0 skipped by the kernel$' err ||
+    fail "the closing line"
+
+# Where threads stopped: with stacks for who may look into the kernel, else times, which is said.
+"$RECKON" record -e cpu-clock:u --off-cpu -o off.data sh -c 'sleep 0.1; sleep 0.1' 2>err || fail "--off-cpu"
+"$RECKON" dump --json off.data >json || fail "dump of off.data"
+grep -q '"type":"SWITCH"' json || fail "--off-cpu: no switches"
+if grep -q 'times only' err; then
+    ! grep -q '"event":"off-cpu"' json || fail "--off-cpu: says that there are no stacks, and there are"
+else
+    grep '"event":"off-cpu"' json | grep -q '"chain"' || fail "--off-cpu: no stacks"
+fi
+
+if [ "$(id -u)" = 0 ]; then
+    # The machine, CPUs; tracepoints with their filters; a probe's name outlives its address.
+    "$RECKON" record -q -a -e cpu-clock -g -o all.data --duration 0.3 2>err || fail "-a"
+    "$RECKON" record -q -C 0 -e cpu-clock -o cpu.data sleep 0.3 2>err || fail "-C"
+    ! "$RECKON" dump --json cpu.data | grep '"type":"SAMPLE"' | grep -qv '"cpu":0' || fail "-C 0: other CPUs"
+    perf_agrees all.data && perf_agrees cpu.data || fail "-a, -C: perf reads other samples"
+    if "$RECKON" record -q -e uprobe:/bin/sh:0x4000 -c 1 -o probe.data sh -c : 2>err; then
+        python3 - <<'PY' || fail "a probe's address is in the file"
+import struct
+data = open("probe.data", "rb").read()
+size, attrs = struct.unpack_from("<QQ", data, 16)
+assert struct.unpack_from("<Q", data, attrs + 56)[0] == 0, "config1"
+assert b"uprobe:/bin/sh:0x4000" in data
+PY
+    fi
+    if [ -r /sys/kernel/tracing/events/sched/sched_switch/format ]; then
+        "$RECKON" record -q -e sched:sched_switch --filter 'prev_pid==0' -c 1 -a -o filter.data sleep 0.2 2>err || fail "--filter"
+        perf_agrees filter.data || fail "--filter: perf reads other samples"
+    fi
+fi
+exit 0
