@@ -31,6 +31,18 @@ static double percent(uint64_t part, uint64_t whole)
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* Stacks that are not whole: their outermost callers are missing. */
+static void print_stacks(const struct rk_profile_summary *s)
+{
+    double all = (double)(s->stacks_whole + s->stacks_cut + s->stacks_broken);
+
+    if (s->stacks_cut)
+        printf("%.1f %% of the stacks were cut by the size of their dump\n",
+               100.0 * (double)s->stacks_cut / all);
+    if (s->stacks_broken)
+        printf("%.1f %% of the stacks broke before their end\n", 100.0 * (double)s->stacks_broken / all);
+}
+
 static void print_head(const struct rk_profile_summary *s)
 {
     struct colours c = print_colours(stdout);
@@ -45,6 +57,7 @@ static void print_head(const struct rk_profile_summary *s)
         printf(", %s, %.3f s", print_some(s->threads, "thread", threads, sizeof threads),
                (double)(s->last_time - s->first_time) / 1e9);
     printf("%s\n", s->loss.throttled ? ", throttled" : "");
+    print_stacks(s);
     if (s->cut)
         printf("The recording was cut off; this is what it holds.\n");
 }
