@@ -28,6 +28,8 @@
 
 #define FLUSH_NS UINT64_C(500000000)
 #define FLUSH_MS 500
+#define STACKS_MS \
+    20 /* stacks fill a ring in a fraction of a second, and are cheapest to unwind while they are in cache */
 #define QUEUE_MB 64u
 #define BLIND_MS 10 /* how often to ask whether the command has ended, where no descriptor tells */
 
@@ -333,7 +335,9 @@ int rk_capture_step(struct rk_capture *c, int timeout_ms)
         return 0;
 
     int fd = c->target ? rk_target_fd(c->target) : -1;
-    int limit = c->target && c->target->kind == TARGET_COMMAND && fd < 0 ? BLIND_MS : FLUSH_MS;
+    int limit = c->target && c->target->kind == TARGET_COMMAND && fd < 0 ? BLIND_MS
+                : c->frames.unwinder                                     ? STACKS_MS
+                                                                         : FLUSH_MS;
     if (timeout_ms < 0 || timeout_ms > limit)
         timeout_ms = limit;
     int polled = c->begun ? sys_poll_two(rk_stream_fd(c->stream), fd < 0 ? -1 : fd, timeout_ms) : 0;

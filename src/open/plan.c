@@ -26,7 +26,7 @@
 #include <string.h>
 
 #define RING_BYTES (UINT32_C(512) << 10)
-#define RING_DUMPS 256u                        /* of stacks, that a ring should hold … */
+#define RING_DUMPS 1024u                       /* of stacks, that a ring should hold … */
 #define RING_DUMPS_LEAST 32u                   /* … even where there are many rings, … */
 #define RINGS_BYTES_SOFT (UINT64_C(128) << 20) /* … which should have no more than this together */
 #define RING_BYTES_MAX (UINT32_C(1) << 30)     /* the kernel maps none larger */
