@@ -221,4 +221,20 @@ if [ -w /dev/full ]; then
     timeout 50 "$RECKON" compare -e page-faults -r 2 true >/dev/full 2>err
     [ $? = 1 ] && grep -q stdout err || fail "a full disk"
 fi
+# The JSON is as its schema says, and each member is in the man page.
+"$RECKON" compare --json -r 4 -e page-faults,cycles -L n 1,2 'echo {n}' >out 2>err || fail "--json of parameters"
+"$SOURCE/tests/unit/export/validate.py" compare <out >err 2>&1 || fail "--json: not by the schema"
+python3 - "$SOURCE/tests/data/schema/compare.json" "$SOURCE/man/reckon-compare.1" <<'PY' || fail "reckon-compare(1): JSON"
+import json, re, sys
+def names(node):
+    for key, value in node.get("properties", {}).items():
+        yield key
+        yield from names(value)
+        yield from names(value.get("items", {}))
+with open(sys.argv[1]) as f:
+    wanted = set(names(json.load(f)))
+with open(sys.argv[2]) as f:
+    said = set(re.findall(r"[a-z0-9_]+", " ".join(re.findall(r"^(?:\.It )?\.?Li (.*)", f.read(), re.M))))
+assert not wanted - said, wanted - said
+PY
 exit 0
