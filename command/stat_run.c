@@ -113,10 +113,10 @@ static int loop_make(struct loop *l)
     l->before = calloc(values, sizeof *l->before);
     l->delta = calloc(values, sizeof *l->delta);
     l->rows = calloc(rows, sizeof *l->rows);
+    for (int i = 0; l->fds && i < ENDS; i++)
+        l->fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     if (!l->fds || !l->now || !l->before || !l->delta || !l->rows)
         return -1;
-    for (int i = 0; i < ENDS; i++)
-        l->fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     l->fds[SIGNALS].fd = run_fd();
     l->tick = run_fd() < 0;
     l->fds[CONTROL].fd = l->control ? l->control->in : -1;

@@ -75,4 +75,16 @@ PY
 # Counting begins at the first instruction: exec itself, the loader's faults are in it.
 n=$("$RECKON" stat --json -o - -e page-faults:u true | value)
 [ "$n" -ge 10 ] || fail "only $n faults for true"
+# Switches happen in the kernel: a plain user can't measure them, and is told so, never 0.
+plain= && [ "$(id -u)" != 0 ] || plain="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if $plain test -x "$RECKON" && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]; then
+    $plain "$RECKON" stat -e context-switches,page-faults sleep 0.01 2>err || fail "context-switches: status"
+    grep -qE '^ +not counted  context-switches' err || fail "context-switches of a plain user are counted"
+    grep -q 'a plain user may not count in the kernel' err || fail "context-switches: no reason"
+    $plain "$RECKON" stat --json -o - -e context-switches,page-faults sleep 0.01 >out || fail "context-switches: --json"
+    python3 -c 'import json; e = json.load(open("out"))["events"][0]; assert e["value"] is None and e["reason"] and e["remedy"], e' ||
+        fail "context-switches: not null with its reason"
+fi
+"$RECKON" stat -e context-switches:u true 2>err
+[ $? = 1 ] && grep -q 'happens in the kernel alone' err || fail "context-switches:u"
 exit 0

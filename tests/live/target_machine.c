@@ -84,6 +84,10 @@ int main(void)
     CHECK(rk_set_enable(set) == 0);
     EQUAL(rk_set_refresh(set, &e), 0);
     EQUAL(rk_set_refresh(set, &e), 0);
+    cpu_set_t before, after;
+    struct rk_value v[2];
+    CHECK(sched_getaffinity(0, sizeof before, &before) == 0 && rk_set_total(set, v, 2) == 0);
+    CHECK(sched_getaffinity(0, sizeof after, &after) == 0 && CPU_EQUAL(&before, &after));
     fault_on(0, 100);
     bool can = getenv("RECKON_HOTPLUG") && n == 2 && access("/sys/devices/system/cpu/cpu1/online", W_OK) == 0;
     if (can)

@@ -220,6 +220,34 @@ static void test_broken_group(void **state)
     scene_close(&s);
 }
 
+/* A CPU that goes has its groups taken apart: the leader is a group of one, the others are read singly. */
+static int taken_apart(int index, uint64_t *words, size_t n)
+{
+    int rc = honest(index, words, n);
+
+    if (index != 0)
+        return rc;
+    words[0] = 1;
+    return 4 * (int)sizeof *words;
+}
+
+static void test_taken_apart(void **state)
+{
+    struct scene s;
+    struct rk_value v[3] = {0};
+
+    (void)state;
+    kernel_reset();
+    kernel.read = taken_apart;
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions,r1}", self(), NULL), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    check(&v[0], 10, 2000, 1000);
+    check(&v[1], 20, 2000, 1000);
+    check(&v[2], 30, 2000, 1000);
+    assert_int_equal(rk_set_explain(s.set, 0, 0, &s.e), -ENOENT);
+    scene_close(&s);
+}
+
 static int another_number(int index, uint64_t *words, size_t n)
 {
     int rc = honest(index, words, n);
@@ -394,9 +422,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),       cmocka_unit_test(test_total),
         cmocka_unit_test(test_starved),      cmocka_unit_test(test_total_unknown),
-        cmocka_unit_test(test_broken_group), cmocka_unit_test(test_wrong_number),
-        cmocka_unit_test(test_idle),         cmocka_unit_test(test_forked),
-        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_broken_group), cmocka_unit_test(test_taken_apart),
+        cmocka_unit_test(test_wrong_number), cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_forked),       cmocka_unit_test(test_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
