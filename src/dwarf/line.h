@@ -26,7 +26,7 @@ int line_answer(struct lines *lines, const struct unit *unit, struct question *q
 
 /* A file of the program that was run last: its path, as far as it is told, into the buffer; its length, or 0: there is
  * none, or it does not fit. */
-size_t line_path(const struct lines *lines, const struct unit *unit, uint64_t file, char *buffer,
+size_t line_path(const struct lines *lines, const struct unit *unit, uint64_t number, char *buffer,
                  size_t bytes);
 
 /* Tells each sequence's stretch of code. 0, or what `tell` returned below 0, or -errno. */

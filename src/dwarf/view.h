@@ -26,7 +26,7 @@ struct view {
 
 /* Opens a section; one that is not there is empty. The elf and the lock must outlive it. 0, -ENOMEM; -EOPNOTSUPP:
  * compressed, and there is no library for that; -EBADMSG. */
-int view_open(struct view *view, struct elf *elf, const char *section, pthread_mutex_t *lock);
+int view_open(struct view *view, struct elf *elf, const char *name, pthread_mutex_t *lock);
 void view_close(struct view *view);
 
 /* n bytes at an offset, or NULL: the section, or the file, has not so many. n > 0. */

@@ -78,13 +78,13 @@ int elf_open_debuglink(int root, const char *path, struct elf *elf, struct elf *
     _cleanup_free_ void *bytes = NULL;
     char full[2 * NAME_LENGTH_MAX + 32];
     uint32_t checksum;
-    size_t n;
+    size_t n = 0;
     int rc = elf_section_find(elf, ".gnu_debuglink", &section);
 
     if (rc == 0)
         rc = elf_section_load(elf, section, NAME_LENGTH_MAX, &bytes, &n);
-    if (rc < 0)
-        return rc;
+    if (rc < 0 || !bytes)
+        return rc < 0 ? rc : -ENOENT;
     const char *name = bytes, *slash = strrchr(path, '/');
     size_t length = strnlen(name, n), at = (length + 4) & ~(size_t)3;
     if (length == 0 || at + 4 > n || strchr(name, '/') || !slash || slash - path > NAME_LENGTH_MAX)

@@ -35,6 +35,6 @@ void nearest_offer_of(struct nearest *nearest, const char *name, const char *of)
 char *nearest_remedy(const struct nearest *nearest, char *buffer, size_t size);
 
 /* The same, where that is something else. */
-char *nearest_or(const struct nearest *nearest, const char *elsewhere, char *buffer, size_t size);
+char *nearest_or(const struct nearest *nearest, const char *list, char *buffer, size_t size);
 
 #endif

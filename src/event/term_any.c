@@ -53,9 +53,9 @@ static int reference(struct reading *r, const struct term *term)
     rc = term_value(r, term, &value);
     if (rc < 0)
         return rc;
-    if (format->word != 0 || term_deposit(value, format->mask, &item->event.config) < 0)
+    if (!format || format->word != 0 || term_deposit(value, format->mask, &item->event.config) < 0)
         return parse_fail(r->p, term->value, "ref_ctr_offset has %d bits",
-                          __builtin_popcountll(format->mask));
+                          format ? __builtin_popcountll(format->mask) : 0);
     item->extra = value ? parse_text(r->p, "ref_ctr_offset=%#" PRIx64, value) : NULL;
     return item->extra || !value ? 1 : -ENOMEM;
 }

@@ -92,8 +92,8 @@ static int scenario(uint64_t *digest)
         "cpu/event=0x3c,umask=1/u,cpu/mem-loads,name='my loads'/,mem-loads",
         "uncore_imc/reads/,imc_?/event=5/",
         "sched:sched_switch/filter='prev_pid==1 && prev_comm~\"k*\"'/,sched:sched_*",
-        "uprobe:/lib/labels:outer,uretprobe:/lib/labels:outer+4,uprobe:/lib/labels:0x600/"
-        "ref_ctr_offset=0x10/",
+        "uprobe:/lib/labels:outer,uretprobe:/lib/labels:outer+4",
+        "uprobe:/lib/labels:outer,uprobe:/lib/labels:0x600/ref_ctr_offset=0x10/",
         "kprobe:vfs_read+0x10,kretprobe:vfs_read,mem:jiffies:w",
         "mem:/lib/labels:datum@self:w",
         "uprobe:/lib/labels:outer,sched:sched_switch", /* as remembered */
