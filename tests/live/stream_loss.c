@@ -6,12 +6,21 @@
 
 #define KERNEL_COUNTS_LOST 16u /* PERF_FORMAT_LOST */
 
-static void straight(size_t pages, size_t rounds)
+static volatile uint64_t watched;
+
+/* Writes that a breakpoint sees, each one. */
+static void write_it(size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        watched = i;
+}
+
+static void straight(const char *what, void (*cause)(size_t), size_t pages, size_t rounds)
 {
     struct rk_error e = {.size = sizeof e};
     struct rk_set_options o = {
         .size = sizeof o, .period = 1, .no_inherit = 1, .ring_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
-    struct session s = session_open("page-faults", NULL, &o);
+    struct session s = session_open(what, NULL, &o);
     struct rk_stream_event event = {.size = sizeof event};
     struct rk_loss loss = {.size = sizeof loss};
     const struct rk_record *r;
@@ -25,7 +34,7 @@ static void straight(size_t pages, size_t rounds)
         SKIP("this kernel does not count lost samples (PERF_FORMAT_LOST, Linux 6.0)");
     for (size_t i = 0; i < rounds; i++) {
         rk_set_enable(s.set);
-        touch(pages);
+        cause(pages);
         rk_set_disable(s.set);
         for (; rk_stream_next(st, &r) == 1; samples += r->type == RK_RECORD_SAMPLE) {
             struct rk_lost lost = {.size = sizeof lost};
@@ -44,16 +53,21 @@ static void straight(size_t pages, size_t rounds)
     EQUAL(loss.skipped, 0);
     EQUAL(loss.records_lost, in_records);
     CHECK(loss.records_lost <= loss.lost); /* what the last round lost has no record yet */
-    printf("%zu rounds: kept %" PRIu64 ", lost %" PRIu64 ", by records %" PRIu64 ", count %" PRIu64 "\n",
-           rounds, loss.kept, loss.lost, loss.records_lost, v.value);
+    printf("%s, %zu rounds: kept %" PRIu64 ", lost %" PRIu64 ", by records %" PRIu64 ", count %" PRIu64 "\n",
+           what, rounds, loss.kept, loss.lost, loss.records_lost, v.value);
     rk_stream_close(st);
     session_close(&s);
 }
 
 static void all(void)
 {
-    straight(500, 1);
-    straight(300, 20); /* a LOST record begins each round after the first */
+    char breakpoint[64];
+
+    straight("page-faults", touch, 500, 1);
+    straight("page-faults", touch, 300, 20); /* a LOST record begins each round after the first */
+    snprintf(breakpoint, sizeof breakpoint, "mem:0x%jx/8:w", (uintmax_t)(uintptr_t)&watched);
+    straight(breakpoint, write_it, 1000, 1);
+    straight(breakpoint, write_it, 300, 20);
 }
 
 int main(void)
