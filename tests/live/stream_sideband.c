@@ -1,0 +1,111 @@
+/*
+ * What a program does is told by records, each once: a mapping of code, a name, a thread's birth and end, leaving the CPU
+ * and coming back; and with a wake-up for each sample, the stream's descriptor is readable after one.
+ */
+#include "session.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+static void *nothing(void *p)
+{
+    return p;
+}
+
+static void told(void)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_set_options o = {.size = sizeof o,
+                               .period = 1000000000,
+                               .no_inherit = 1,
+                               .records = RK_RECORDS_PROFILE | RK_RECORDS_SWITCHES};
+    struct session s = session_open("page-faults:u", NULL, &o);
+    struct timespec nap = {.tv_nsec = 20000000};
+    const struct rk_record *r;
+    struct rk_stream *st;
+    pthread_t thread;
+    unsigned maps = 0, names = 0, born = 0, out = 0, in = 0, order_wrong = 0;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    OK(rk_stream_live(s.set, &st, &e));
+    EQUAL(rk_set_enable(s.set), 0);
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    void *at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    CHECK(at != MAP_FAILED);
+    munmap(at, page);
+    close(fd);
+    prctl(PR_SET_NAME, "sideband-1");
+    CHECK(pthread_create(&thread, NULL, nothing, NULL) == 0);
+    pthread_join(thread, NULL);
+    nanosleep(&nap, NULL);
+    EQUAL(rk_set_disable(s.set), 0);
+    rk_stream_drain(st);
+    for (; rk_stream_next(st, &r) == 1; rk_stream_release(st)) {
+        struct rk_mapping m = {.size = sizeof m};
+        struct rk_comm c = {.size = sizeof c};
+        struct rk_task t = {.size = sizeof t};
+        struct rk_switch change = {.size = sizeof change};
+        maps += rk_record_mapping(r, &m) == 0 && m.start == (uint64_t)(uintptr_t)at && m.length == page;
+        names += rk_record_comm(r, &c) == 0 && strcmp(c.name, "sideband-1") == 0;
+        born +=
+            r->type == RK_RECORD_FORK && rk_record_task(r, &t) == 0 && t.pid == getpid() && t.tid != getpid();
+        if (rk_record_switch(r, &change) == 0) {
+            order_wrong += change.out ? out != in : out != in + 1;
+            out += change.out;
+            in += !change.out;
+        }
+    }
+    printf("mappings %u, names %u, threads %u, left the CPU %u times, came back %u times\n", maps, names,
+           born, out, in);
+    EQUAL(maps, 1);
+    EQUAL(names, 1);
+    EQUAL(born, 1);
+    CHECK(out >= 1);
+    EQUAL(out, in);
+    EQUAL(order_wrong, 0);
+    rk_stream_close(st);
+    session_close(&s);
+}
+
+static void woken(void)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_set_options o = {.size = sizeof o, .period = 1, .no_inherit = 1, .wakeup_samples = 1};
+    struct session s = session_open("page-faults:u", NULL, &o);
+    const struct rk_record *r;
+    struct rk_stream *st;
+
+    OK(rk_stream_live(s.set, &st, &e));
+    struct pollfd p = {.fd = rk_stream_fd(st), .events = POLLIN};
+    EQUAL(poll(&p, 1, 0), 0);
+    for (int i = 0; i < 20; i++) {
+        EQUAL(rk_set_enable(s.set), 0);
+        touch(1);
+        EQUAL(rk_set_disable(s.set), 0);
+        EQUAL(poll(&p, 1, 10000), 1);
+        CHECK(p.revents & POLLIN);
+        unsigned n = 0;
+        for (; rk_stream_next(st, &r) == 1; rk_stream_release(st))
+            n += r->type == RK_RECORD_SAMPLE;
+        CHECK(n >= 1);
+    }
+    rk_stream_close(st);
+    session_close(&s);
+}
+
+static void all(void)
+{
+    told();
+    woken();
+}
+
+int main(void)
+{
+    all();
+    as_plain_user(all);
+    return 0;
+}
