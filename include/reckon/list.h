@@ -33,7 +33,8 @@ extern "C" {
 struct rk_list;
 
 #define RK_LIST_ALL \
-    UINT32_C(0x01) /* each tracepoint, each instance of a PMU, the vendors' tables (libpfm4) */
+    UINT32_C(0x01) /* each tracepoint, each instance of a PMU, the vendors' tables (libpfm4); without a core
+                      PMU and RK_LIST_LONG these are one entry that says so */
 #define RK_LIST_LONG \
     UINT32_C(        \
         0x02) /* tracepoints with number and fields: reads one file for each; so do words that few have */

@@ -120,12 +120,21 @@ int gather_vendor(struct gather *g)
 {
     if ((!g->searching && !g->all) || g->options.pmu)
         return 0;
+    struct rk_list_entry entry = entry_new("libpfm4", "VENDOR_EVENT:UMASK", "the vendors' own names");
+    struct host_pmu *const *cores;
+    entry.form = 1;
+    entry.able = RK_ABLE_NO;
+    /* None of them could be opened: not worth the time that libpfm4 takes to find out what processor this is, which in
+     * a virtual machine is much. */
+    if (!g->searching && !(g->options.flags & RK_LIST_LONG) && host_cores(g->host, &cores) == 0) {
+        entry.cause = RK_CAUSE_NO_PMU;
+        entry.what = "this machine shows no PMU for them";
+        entry.remedy = "reckon list --all --long, or reckon list WORD, to see them nevertheless";
+        return gather_add(g, &entry);
+    }
     int rc = libpfm_each(take, g);
     if (rc != -ENOENT)
         return rc;
-    struct rk_list_entry entry = entry_new("libpfm4", "VENDOR_EVENT:UMASK", "the vendors' own names");
-    entry.form = 1;
-    entry.able = RK_ABLE_NO;
     entry.cause = RK_CAUSE_MISSING_LIBRARY;
     entry.what = "libpfm4, which has them, is not installed";
     entry.remedy = "sudo apt install libpfm4";
