@@ -228,7 +228,8 @@ int record_open(const struct record_options *o, struct recorded *r)
         .path = o->path,
         .command = o->command ? (const char *const *)o->command : none,
         .compression = (uint32_t)o->compression,
-        .threads = !o->overwrite,
+        /* Stacks fill a ring in milliseconds; for less, waking up when one is half full costs the least. */
+        .threads = !o->overwrite && o->callgraph.mode >= CALLGRAPH_DWARF,
         .queue_mb = QUEUE_MB,
         .unwind = callgraph_unwinds(&o->callgraph),
     };

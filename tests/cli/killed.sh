@@ -23,6 +23,27 @@ if command -v perf >/dev/null && perf --version >/dev/null 2>&1; then
     [ "$m" = "$n" ] || fail "perf script sees $m samples, reckon $n"
 fi
 
+# Killed at any moment, plain and packed: what is there is read, by reckon and by perf the same. A file is whole records
+# from its first moment on.
+for i in 1 2 3 4 5 6 7 8; do
+    pack=$([ $((i % 2)) = 0 ] && echo -z)
+    rm -f any.data*
+    "$RECKON" record -q $pack -e cpu-clock -F 9999 --call-graph fp -o any.data sh -c "$busy" 2>err &
+    recorder=$!
+    sleep 0.$((RANDOM % 90 + 10))
+    command=$(pgrep -P $recorder)
+    kill -9 $recorder
+    wait $recorder 2>/dev/null
+    [ -z "$command" ] || kill -9 $command 2>/dev/null
+    [ -e any.data ] || continue # it had not begun
+    "$RECKON" dump --json any.data >json 2>dump.err || { cat dump.err; fail "dump of a killed recording ($pack)"; }
+    n=$(grep -c '"type":"SAMPLE"' json)
+    if command -v perf >/dev/null && perf --version >/dev/null 2>&1; then
+        m=$(perf script -F tid,time,ip -G -i any.data 2>perf.err | grep -c .)
+        [ "$m" = "$n" ] || { cat perf.err; fail "killed ($pack): perf script sees $m samples, reckon $n"; }
+    fi
+done
+
 # Ctrl-C ends the command (a terminal sends it to both); what was recorded is written.
 rm -f perf.data
 python3 - "$RECKON" "$busy" 2>&1 <<'PY' || fail "an interrupt"
