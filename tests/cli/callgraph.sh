@@ -130,9 +130,29 @@ done
 perf --version >/dev/null 2>&1 || { echo "perf is not installed: not compared"; exit 0; }
 perf script --no-inline -F ip,sym -i keep.dwarf >theirs 2>perf.err || fail "perf script"
 awk '/ main$/ { main++ } / burn$/ { burn++ } END { exit !(burn > 100 && main == burn) }' theirs || fail "perf on kept stacks"
+# … sample by sample, from burn to main: as many of each stack
+ours() {
+    "$RECKON" export "$1" 2>err | awk '{ n = $NF; sub(/ [0-9]+$/, ""); k = split($0, f, ";"); s = ""
+        for (i = k; i > 0; i--) { s = s " " f[i]; if (f[i] == "main") { if (s ~ / burn /) all[s] += n; break } } }
+        END { for (s in all) print all[s] s }' | sort
+}
+perfs() {
+    perf script --no-inline -F ip,sym -i "$1" 2>perf.err | awk '
+        NF == 0 { if (done && s ~ / burn /) all[s]++; s = ""; done = 0; next }
+        !done { s = s " " $2; done = $2 == "main" }
+        END { if (done && s ~ / burn /) all[s]++; for (s in all) print all[s] s }' | sort
+}
+for file in first.data keep.dwarf dwarf.data; do
+    ours $file >a
+    perfs $file >b
+    [ -s a ] && cmp -s a b || { diff a b | cut -c -200 | head -20; fail "$file: perf's stacks are others"; }
+done
 perf script --no-inline -F ip,sym -i first.data >theirs 2>perf.err || fail "perf script"
 awk '/ main$/ { main++ } / burn$/ { burn++ } END { exit !(burn > 100 && main == burn) }' theirs || fail "perf on frames"
 if perf record -q -F 2000 -e cpu-clock:u --call-graph dwarf -o perf.own ./deep deep 25 2>perf.err; then
     whole perf.own down 25
+    ours perf.own >a
+    perfs perf.own >b
+    cmp -s a b || { diff a b | cut -c -200 | head -20; fail "perf's own stacks are others"; }
 fi
 exit 0

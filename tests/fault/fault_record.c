@@ -31,14 +31,22 @@ static int scenario(uint64_t *digest)
     struct rk_exit x = {.size = sizeof x};
     struct rk_set_options options = {.size = sizeof options,
                                      .frequency = 1000,
-                                     .sample = RK_SAMPLE_CALLCHAIN,
+                                     .sample =
+                                         RK_SAMPLE_CALLCHAIN | RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
+                                     .regs_user = rk_unwind_registers(RK_MACHINE_HERE),
+                                     .stack_user = 4096,
+                                     .ring_bytes = 128u << 10,
                                      .records = RK_RECORDS_PROFILE};
     struct rk_capture_options file = {.size = sizeof file,
                                       .path = "perf.data",
+                                      .unwind = 1,
                                       .command = (const char *const[]){"sh", "-c", "exit 7", NULL}};
     struct rk_capture_stats stats = {.size = sizeof stats};
     bool opened = false, started = false;
     int rc = 0;
+
+    if (options.regs_user == 0) /* a machine whose stacks are not unwound */
+        options.sample = RK_SAMPLE_CALLCHAIN;
 
     NEW(host, rk_host_open(NULL, &host, e));
     NEW(events, rk_events_parse(host, "cpu-clock:u", &events, e));

@@ -657,6 +657,37 @@ static void test_rate(void **state)
     scene_close(&s);
 }
 
+static int dumps_no_stacks(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return attr->sample_type & (RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER) ? -ENOSYS : 0;
+}
+
+/* A kernel without user stack dumps: the chain that it can take, with the user's part, and that is said. */
+static void test_no_stacks(void **state)
+{
+    struct scene s;
+    const uint64_t stacks = RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER;
+
+    (void)state;
+    kernel_reset();
+    kernel.open = dumps_no_stacks;
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(),
+                                OPTIONS(.frequency = 1000, .no_inherit = 1, .sample = stacks,
+                                        .regs_user = 0xff, .stack_user = 1024, .chain_without = 2)),
+                     0);
+    assert_int_equal(attr_of(0)->sample_type & (stacks | RK_SAMPLE_CALLCHAIN), RK_SAMPLE_CALLCHAIN);
+    assert_int_equal(attr_of(0)->sample_stack_user | attr_of(0)->sample_regs_user, 0);
+    assert_false(attr_of(0)->flags & ATTR_EXCLUDE_CALLCHAIN_USER);
+    assert_int_equal(only_note(s.set)->cause, RK_CAUSE_UNSUPPORTED);
+    scene_close(&s);
+
+    assert_true(scene_open(&s, ROOT, "cpu-clock", self(),
+                           OPTIONS(.frequency = 1000, .no_inherit = 1, .sample = stacks, .regs_user = 0xff,
+                                   .stack_user = 1024, .exact = 1)) < 0);
+    scene_close(&s);
+}
+
 static int out_of_descriptors(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
 {
     (void)attr, (void)pid, (void)cpu, (void)group_fd;
@@ -835,6 +866,7 @@ int main(void)
         cmocka_unit_test(test_narrowed),
         cmocka_unit_test(test_option_bits),
         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_no_stacks),
         cmocka_unit_test(test_too_old),
         cmocka_unit_test(test_bad_options),
     };

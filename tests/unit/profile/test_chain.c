@@ -70,6 +70,21 @@ static void without_a_chain_the_address_alone(void **state)
     assert_int_equal(chain_addresses(&s, MODE_USER, false, out), 0);
 }
 
+/* A user part that was unwound is ready to be looked up; the kernel's never is. */
+static void unwound_addresses_are_taken_as_they_are(void **state)
+{
+    uint64_t chain[] = {RK_CHAIN_KERNEL, K, K + 8, RK_CHAIN_USER, U, U + 16, U + 32}, out[8];
+    struct rk_sample s = {.size = sizeof s,
+                          .present = RK_SAMPLE_IP | RK_SAMPLE_CALLCHAIN,
+                          .ip = K,
+                          .chain = chain,
+                          .chain_n = 7};
+    (void)state;
+
+    assert_int_equal(chain_addresses(&s, MODE_KERNEL, true, out), 5);
+    assert_memory_equal(out, ((uint64_t[]){K, K + 7, U, U + 16, U + 32}), 5 * sizeof *out);
+}
+
 static void what_is_no_address_is_dropped(void **state)
 {
     (void)state;
@@ -86,6 +101,7 @@ int main(void)
         cmocka_unit_test(kernel_comes_before_user),
         cmocka_unit_test(the_sampled_address_is_innermost),
         cmocka_unit_test(without_a_chain_the_address_alone),
+        cmocka_unit_test(unwound_addresses_are_taken_as_they_are),
         cmocka_unit_test(what_is_no_address_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,6 +60,13 @@ static void nonsense_is_skipped(void **state)
     assert_int_equal(ledger.events.items[0].loss.kept, 5);
     assert_int_equal(ledger.events.items[0].loss.lost, 2);
     assert_int_equal(ledger.events.items[0].loss.present, RK_LOSS_LOST);
+    assert_int_equal(ledger_read(&ledger, "stacks whole 7 shape 9 cut 2 broken 1 joined", 1), 0);
+    assert_int_equal(ledger.stacks.whole, 7);
+    assert_int_equal(ledger.stacks.cut, 2);
+    assert_int_equal(ledger.stacks.broken, 1);
+    assert_int_equal(ledger.stacks.joined, 0);
+    assert_int_equal(ledger_read(&ledger, "clean 1", 1), 0);
+    assert_int_equal(ledger.stacks.whole, 0);
     ledger_free(&ledger);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "elf/symtab.h"
 #include "sys/file.h"
+#include "unwind/chain.h"
 #include "unwind/unwinder.h"
 
 #include "../fixture.h"
@@ -112,6 +113,79 @@ static void check(struct made *m, uint32_t end_, uint32_t reason, const uint64_t
     }
 }
 #define EXPECT(m, end, reason, ...) check((m), (end), (reason), (const uint64_t[]){__VA_ARGS__, 0})
+
+/* The whole chain of a sample, compared with what is expected, the list ended by 0. */
+static void check_chain(struct made *m, uint16_t misc, struct chain_tally *tally, const uint64_t *expected)
+{
+    uint64_t words[FRAMES];
+    int i = 0;
+
+    m->sample.regs_user = m->regs;
+    m->sample.stack = (const unsigned char *)m->words;
+    *tally = (struct chain_tally){0};
+    int n = chain_unwind(unwinder, image, &m->sample, misc, words, FRAMES, tally);
+    for (; expected[i]; i++)
+        assert_true(i < n && words[i] == expected[i]);
+    assert_int_equal(n, i);
+}
+#define CHAIN(m, misc, tally, ...) check_chain((m), (misc), (tally), (const uint64_t[]){__VA_ARGS__, 0})
+
+/* The kernel's words stay, the user's are found anew; where they end too soon the kernel's own go on. */
+static void chains(void **state)
+{
+    enum { KERNEL = 1, USER = 2 };
+    const uint64_t k = UINT64_C(0xffffffff81000000);
+    struct chain_tally t;
+
+    (void)state;
+    begin("elf/frames");
+    struct made m = make(in("plain", 4));
+    m.words[3] = in("framed", 5);
+    m.regs[6] = SP + 48;
+    m.words[6] = SP + 80;
+    m.words[7] = in("framed", 6);
+    m.words[10] = 0;
+    m.words[11] = in("outermost", 8);
+    CHAIN(&m, USER, &t, RK_CHAIN_USER, in("plain", 4), in("framed", 4), in("framed", 5), in("outermost", 7));
+    assert_true(t.whole == 1 && t.cut == 0 && t.broken == 0 && t.joined == 0);
+
+    /* the kernel's part stays, its user part does not matter where all is found */
+    uint64_t chain[] = {RK_CHAIN_KERNEL, k, k + 8, RK_CHAIN_USER, in("plain", 4), 1, 2};
+    m.sample.present |= RK_SAMPLE_CALLCHAIN;
+    m.sample.chain = chain;
+    m.sample.chain_n = 7;
+    CHAIN(&m, KERNEL, &t, RK_CHAIN_KERNEL, k, k + 8, RK_CHAIN_USER, in("plain", 4), in("framed", 4),
+          in("framed", 5), in("outermost", 7));
+
+    /* cut: frame pointers go on from the last frame that both have; a 0 ends them */
+    uint64_t longer[] = {RK_CHAIN_USER,      in("plain", 4),  in("framed", 6),
+                         in("outermost", 8), in("by_rbx", 8), 0,
+                         in("by_rbx", 8)};
+    m.sample.chain = longer;
+    m.sample.stack_used = m.sample.stack_bytes = 64;
+    CHAIN(&m, USER, &t, RK_CHAIN_USER, in("plain", 4), in("framed", 4), in("framed", 5), in("outermost", 7),
+          in("by_rbx", 7));
+    assert_true(t.whole == 0 && t.cut == 1 && t.joined == 1);
+
+    /* they agree nowhere: nothing is made up */
+    longer[2] = in("by_rbx", 8);
+    CHAIN(&m, USER, &t, RK_CHAIN_USER, in("plain", 4), in("framed", 4), in("framed", 5));
+    assert_true(t.cut == 1 && t.joined == 0);
+
+    /* a 32-bit program, and a kernel thread: what the kernel has; addresses are of one kind all the same */
+    m.sample.regs_user_abi = 1;
+    CHAIN(&m, USER, &t, RK_CHAIN_USER, in("plain", 4), in("by_rbx", 7), in("outermost", 7), in("by_rbx", 7));
+    assert_true(t.broken == 1 && t.joined == 0);
+    m.sample.regs_user_abi = 0;
+    m.sample.chain = chain;
+    m.sample.chain_n = 3;
+    CHAIN(&m, KERNEL, &t, RK_CHAIN_KERNEL, k, k + 8);
+    assert_true(t.whole + t.cut + t.broken == 0);
+    m.sample.present = (m.sample.present & ~RK_SAMPLE_CALLCHAIN) | RK_SAMPLE_IP;
+    m.sample.ip = in("plain", 4);
+    CHAIN(&m, USER, &t, RK_CHAIN_USER, in("plain", 4));
+    end();
+}
 
 static void ways(const char *name)
 {
@@ -401,6 +475,7 @@ static void small_cache(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains),
         cmocka_unit_test(sorted),
         cmocka_unit_test(unsorted),
         cmocka_unit_test(headless),
