@@ -139,7 +139,8 @@ ours() {
 perfs() {
     perf script --no-inline -F ip,sym -i "$1" 2>perf.err | awk '
         NF == 0 { if (done && s ~ / burn /) all[s]++; s = ""; done = 0; next }
-        !done { s = s " " $2; done = $2 == "main" }
+        !done { sub(/@+[A-Z].*/, "", $2) # a version
+            s = s " " $2; done = $2 == "main" }
         END { if (done && s ~ / burn /) all[s]++; for (s in all) print all[s] s }' | sort
 }
 for file in first.data keep.dwarf dwarf.data; do
