@@ -4,7 +4,8 @@
  *     NRCPUS          u32 available, online
  *     CPUDESC, CPUID  texts                       of /proc/cpuinfo
  *     TOTAL_MEM       u64 KiB
- *     CPU_TOPOLOGY    u32 n, texts: CPUs of each socket; u32 n, texts: of each core; { u32 core, socket } of each CPU
+ *     CPU_TOPOLOGY    u32 n, texts: CPUs of each socket; u32 n, texts: of each core; { u32 core, socket } of each CPU;
+ *                     u32 n, texts: of each die; u32 die of each CPU
  *     NUMA_TOPOLOGY   u32 n, { u32 node; u64 total, free KiB; text CPUs }
  *     PMU_MAPPINGS    u32 n, { u32 type; text name }
  *     GROUP_DESC      u32 n, { text name; u32 leader, members }
@@ -124,6 +125,21 @@ static int put_topology(struct rk_capture *c, const int32_t *cpus, size_t n, uin
         r = bytes_u32(&bytes, (uint32_t)core);
         if (r == 0)
             r = bytes_u32(&bytes, (uint32_t)socket);
+    }
+    /* Dies: in a pipe a record's padding would be taken for their number, so that they are always there. */
+    size_t dies = bytes.n + sizeof(uint32_t);
+    if (r == 0)
+        r = put_lists(c, cpus, n, "die_cpus_list", &bytes);
+    if (r < 0 && r != -ENOMEM && bytes.n >= dies) { /* before Linux 5.2: none */
+        bytes.n = dies;
+        r = 0;
+    }
+    for (uint32_t cpu = 0; cpu < available && r == 0; cpu++) {
+        char path[128];
+        int64_t die = -1;
+        snprintf(path, sizeof path, CPU_PATH "/cpu%u/topology/die_id", cpu);
+        sys_file_number(c->host->root, path, &die);
+        r = bytes_u32(&bytes, (uint32_t)die);
     }
     return give(c, FEATURE_CPU_TOPOLOGY, &bytes, r);
 }
