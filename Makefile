@@ -33,6 +33,7 @@ fuzz: all
 
 oracle: all
 	@tests/oracle/run $(BUILD) $(STACKS)
+	@tests/oracle/lines $(BUILD)
 
 guest: all
 	@tests/guest/run $(GUEST)
