@@ -39,22 +39,21 @@ bool user_read(const struct perf_page *page, struct rk_value *ret);
 /* The count alone: of a group's siblings, whose times are their leader's. */
 bool user_read_count(const struct perf_page *page, uint64_t *ret);
 
-/* Each field is loaded once: the kernel may write between any two instructions. */
+/* The kernel may write between any two instructions. What decides whether a counter is touched, and which, is loaded
+ * once. The rest is plain loads, which the compiler may pair: the second look at `lock` throws a torn one away. */
 #define USER_ONCE_(field) (*(const volatile __typeof__(field) *)&(field))
 
 static inline uint64_t user_since_update_(const struct perf_page *page, uint64_t capabilities)
 {
     uint64_t cycles = pmc_clock();
-    uint32_t shift = USER_ONCE_(page->time_shift); /* at most 32: the kernel makes it so */
-    uint64_t mult = USER_ONCE_(page->time_mult);
+    uint32_t shift = page->time_shift; /* at most 32: the kernel makes it so */
+    uint64_t mult = page->time_mult;
 
-    if (__builtin_expect((capabilities & PAGE_CAP_USER_TIME_SHORT) != 0, PMC_CLOCK_SHORT)) {
-        uint64_t base = USER_ONCE_(page->time_cycles);
-        cycles = base + ((cycles - base) & USER_ONCE_(page->time_mask));
-    }
+    if (__builtin_expect((capabilities & PAGE_CAP_USER_TIME_SHORT) != 0, PMC_CLOCK_SHORT))
+        cycles = page->time_cycles + ((cycles - page->time_cycles) & page->time_mask);
     /* In two parts, so that cycles × mult can't overflow. */
     uint64_t whole = cycles >> shift, part = cycles & ~(UINT64_MAX << shift);
-    uint64_t ns = USER_ONCE_(page->time_offset) + whole * mult + ((part * mult) >> shift);
+    uint64_t ns = page->time_offset + whole * mult + ((part * mult) >> shift);
     return (int64_t)ns < 0 ? 0 : ns;
 }
 
@@ -70,24 +69,21 @@ static inline enum user_look user_look(const struct perf_page *page, bool timed,
 
     if (__builtin_expect((~capabilities & needed) != 0, 0))
         return USER_NO;
-    uint64_t value = (uint64_t)USER_ONCE_(page->offset), ns = 0, enabled = 0, running = 0;
     uint32_t index = USER_ONCE_(page->index);
-    if (timed) {
-        enabled = USER_ONCE_(page->time_enabled);
-        running = USER_ONCE_(page->time_running);
-    }
+    uint64_t value = (uint64_t)page->offset;
+    uint64_t enabled = timed ? page->time_enabled : 0;
+    uint64_t running = timed ? page->time_running : 0;
     if (__builtin_expect(index != 0, 1)) {
-        uint32_t unused = 64u - USER_ONCE_(page->pmc_width);
+        uint32_t unused = 64u - page->pmc_width;
         uint64_t bits;
         if (__builtin_expect(!pmc_read(index - 1, &bits), 0))
             return USER_NO;
         value += (uint64_t)((int64_t)(bits << unused) >> unused);
-    }
-    if (timed) {
-        ns = user_since_update_(page, capabilities);
+        uint64_t ns = timed ? user_since_update_(page, capabilities) : 0;
         enabled += ns;
-        running += index ? ns : 0;
-    }
+        running += ns;
+    } else if (timed)
+        enabled += user_since_update_(page, capabilities);
     __atomic_signal_fence(__ATOMIC_SEQ_CST); /* all of the above before the second look */
     if (__builtin_expect(barrier_load_lock(&page->lock) != lock || lock & 1, 0))
         return USER_MOVED;
