@@ -1,7 +1,10 @@
 /*
- * Counting eight software events of the calling thread, beside the bare system calls and PAPI, in one interleaved run:
- * nanoseconds, the least and the median of many rounds. The bars: start and stop at most 0.4 of PAPI's, opening at most
- * a tenth of PAPI's adding them. PAPI is loaded where it is installed; else its rows are absent, with the reason.
+ * Counting eight software events of the calling thread, beside the bare system calls, PAPI and the Rust crate
+ * perf-event-open, in one interleaved run: nanoseconds, the least and the median of many rounds. The bars: start and stop
+ * at most 0.4 of PAPI's, opening at most a tenth of PAPI's adding them. A peer that can't be loaded is a row with the
+ * reason.
+ *
+ *     bench-count [LIBRARY | "" REASON]       bench/peer-rust's library, or why there is none (bench/count.sh)
  */
 #include <reckon/reckon.h>
 
@@ -180,9 +183,54 @@ static const char *papi_load(void)
     return NULL;
 }
 
+/* ---------------------------------------------------------------- the Rust crate */
+
+static struct {
+    int (*open)(void), (*toggle)(void), (*read)(void), (*close)(void);
+} rust;
+
+static int rust_open(void)
+{
+    return rust.open();
+}
+
+static int rust_toggle(void)
+{
+    return rust.toggle();
+}
+
+static int rust_read(void)
+{
+    return rust.read();
+}
+
+static int rust_close(void)
+{
+    return rust.close();
+}
+
+/* NULL, or why it can't be. */
+static const char *rust_load(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW);
+
+    if (!library)
+        return dlerror();
+    *(void **)&rust.open = dlsym(library, "peer_open");
+    *(void **)&rust.toggle = dlsym(library, "peer_toggle");
+    *(void **)&rust.read = dlsym(library, "peer_read");
+    *(void **)&rust.close = dlsym(library, "peer_close");
+    if (!rust.open || !rust.toggle || !rust.read || !rust.close)
+        return "the library is not bench/peer-rust's";
+    if (rust.open() < 0)
+        return "the crate can't open these events here";
+    rust.close();
+    return NULL;
+}
+
 /* ---------------------------------------------------------------- the run */
 
-enum { RAW, OURS, PAPI, WHO };
+enum { RAW, OURS, PAPI, RUST, WHO };
 enum { OPEN, TOGGLE, READ, WHAT };
 
 static const struct who {
@@ -192,7 +240,9 @@ static const struct who {
     {"system calls", raw_open, raw_toggle, raw_read, raw_close},
     {"reckon", our_open, our_toggle, our_read, our_close},
     {"PAPI", papi_open, papi_toggle, papi_read, papi_close},
+    {"perf-event-open (Rust)", rust_open, rust_toggle, rust_read, rust_close},
 };
+static const char *missing[WHO]; /* why there is none; NULL: there is */
 static double times[WHO][WHAT][ROUNDS];
 
 static int round_of(const struct who *w, int at, double (*to)[ROUNDS])
@@ -208,14 +258,14 @@ static int round_of(const struct who *w, int at, double (*to)[ROUNDS])
     rc |= w->toggle();
     b = now();
     to[TOGGLE][at] = b - a;
-    if (w->name[0] == 'P')
+    if (w == &who[PAPI])
         papi.start(papi.eventset);
     rc |= w->read();
     a = now();
     rc |= w->read();
     b = now();
     to[READ][at] = b - a;
-    if (w->name[0] == 'P') {
+    if (w == &who[PAPI]) {
         long long v[EVENTS];
         papi.stop(papi.eventset, v);
     }
@@ -229,12 +279,20 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-int main(void)
+static double median(int k, int what)
+{
+    return times[k][what][ROUNDS / 2];
+}
+
+int main(int argc, char **argv)
 {
     static const char *const what[WHAT] = {"open", "start+stop", "read"};
     struct rk_error e = {.size = sizeof e};
-    const char *missing = papi_load();
 
+    missing[PAPI] = papi_load();
+    missing[RUST] = argc > 2    ? argv[2]
+                    : argc == 2 ? rust_load(argv[1])
+                                : "bench/count.sh builds and names its library";
     if (rk_host_open(NULL, &host, &e) < 0 || rk_events_parse(host, text, &events, &e) < 0 ||
         rk_target_self(&target, &e) < 0) {
         printf("%s\n", e.what);
@@ -243,7 +301,7 @@ int main(void)
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < WHO; i++) {
             int k = (i + round) % WHO;
-            if (k == PAPI && missing)
+            if (missing[k])
                 continue;
             if (round_of(&who[k], round, times[k]) < 0) {
                 printf("%s: fails here (8 events with the kernel's part need privilege)\n", who[k].name);
@@ -252,23 +310,23 @@ int main(void)
         }
     printf("8 software events, ns, least and median of %d interleaved rounds:\n", ROUNDS);
     for (int k = 0; k < WHO; k++) {
-        if (k == PAPI && missing) {
-            printf("  %-14s absent: %s\n", who[k].name, missing);
+        if (missing[k]) {
+            printf("  %-22s absent: %s\n", who[k].name, missing[k]);
             continue;
         }
-        printf("  %-14s", who[k].name);
+        printf("  %-22s", who[k].name);
         for (int w = 0; w < WHAT; w++) {
             qsort(times[k][w], ROUNDS, sizeof(double), by_value);
             printf("  %s %9.0f %9.0f", what[w], times[k][w][0], times[k][w][ROUNDS / 2]);
         }
         putchar('\n');
     }
-    printf("  perf-event-open (Rust)  absent: not built by this bench\n");
-    if (!missing)
-        printf("medians beside PAPI's: open %.3f (bar 0.1), start+stop %.3f (bar 0.4), read %.3f\n",
-               times[OURS][OPEN][ROUNDS / 2] / times[PAPI][OPEN][ROUNDS / 2],
-               times[OURS][TOGGLE][ROUNDS / 2] / times[PAPI][TOGGLE][ROUNDS / 2],
-               times[OURS][READ][ROUNDS / 2] / times[PAPI][READ][ROUNDS / 2]);
+    for (int k = PAPI; k < WHO; k++)
+        if (!missing[k])
+            printf("medians beside those of %s: open %.3f%s, start+stop %.3f%s, read %.3f\n", who[k].name,
+                   median(OURS, OPEN) / median(k, OPEN), k == PAPI ? " (bar 0.1)" : "",
+                   median(OURS, TOGGLE) / median(k, TOGGLE), k == PAPI ? " (bar 0.4)" : "",
+                   median(OURS, READ) / median(k, READ));
     rk_target_free(target);
     rk_events_free(events);
     rk_host_close(host);
