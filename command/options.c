@@ -27,7 +27,7 @@ int options_wrong(const struct options *o, const char *format, ...)
 
     fprintf(stderr, "reckon %s: ", o->verb);
     va_start(list, format);
-    vfprintf(stderr, format, list);
+    vfprintf(stderr, format, list); // NOLINT(clang-analyzer-valist.Uninitialized): clang-tidy 14 is wrong
     va_end(list);
     fprintf(stderr, "\n  help: reckon %s --help\n", o->verb);
     return STATUS_USAGE;

@@ -125,7 +125,9 @@ static double value_open(struct rk_estimate *x, double *ret_spread)
                                   x->last.running - x->from.running};
     double waits = open.enabled > open.running ? (double)(open.enabled - open.running) : 0;
     bool whole = open.running >= INTERVAL_NS;
-    const struct rk_value past = whole ? (struct rk_value){0} : x->past;
+    struct rk_value past = {0};
+    if (!whole)
+        past = x->past;
     double value = (double)open.value + (double)past.value,
            enabled = (double)open.enabled + (double)past.enabled,
            running = (double)open.running + (double)past.running;

@@ -79,7 +79,7 @@ static void choose(struct index *index, const struct candidate *c, uint32_t n, c
     for (uint32_t i = 0, next; i < n; i = next) {
         const struct candidate *best = &c[i], *widest = NULL;
         for (next = i; next < n && c[next].start == c[i].start; next++) {
-            if (better(&c[next], best, names))
+            if (next > i && better(&c[next], best, names))
                 best = &c[next];
             if (c[next].rank & RANK_SIZED && (!widest || c[next].end > widest->end))
                 widest = &c[next];

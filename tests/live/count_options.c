@@ -209,7 +209,7 @@ static void test_modify(void)
     OK(rk_set_modify(set, 0, &to, &e)); /* and stays off */
     one = one + 1;
     EQUAL(counted(set), 2000);
-    to.config2 = 3;
+    to.config2 = 9; /* no machine watches so many bytes at once */
     CHECK(rk_set_modify(set, 0, &to, &e) < 0 && e.what[0]);
     to.type = 0;
     EQUAL(rk_set_modify(set, 0, &to, &e), -EINVAL);

