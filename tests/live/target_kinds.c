@@ -283,7 +283,7 @@ static void test_cgroup(struct rk_host *host)
         EQUAL(v[0].value, 2 * sum.value); /* it was named twice */
         rk_set_close(set);
     } else {
-        CHECK(r < 0 && e.what[0] && (geteuid() != 0 || r == -EINVAL || r == -EACCES || r == -EPERM));
+        CHECK(r != -EINVAL && e.what[0]);
         printf("cgroups are not counted here: %s\n", e.what);
     }
     rk_target_free(target);
