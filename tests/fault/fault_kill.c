@@ -45,7 +45,8 @@ static int attach(uint64_t *digest)
     for (int i = 0; i < 2; i++) { /* alive, mostly, and dead */
         HOT(rk_set_total(set, v, 3));
         HOT(rk_rows_read(rows, by_thread, 3 * 16));
-        EXPECT(!worked || (v[0].running > 0 && v[1].value >= VICTIM_PAGES && v[0].value >= v[1].value));
+        /* A group that its thread's end takes apart is read one by one: the two need not be of one moment. */
+        EXPECT(!worked || (v[0].running > 0 && v[0].value >= VICTIM_PAGES && v[1].value >= VICTIM_PAGES));
         HOT(rk_target_wait(target, 0, NULL));
         if (i == 0) {
             fault_pause(true);
