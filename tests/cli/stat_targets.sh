@@ -63,7 +63,9 @@ kill "$other"; wait "$other" 2>/dev/null
 # It ends with the process, and so it does for a thread; no command, status 0.
 "$RECKON" stat -p "$pid" -e page-faults -o out 2>err 5>&- & stat=$!
 "$RECKON" stat -t "$tid" -e page-faults -o out2 2>err2 5>&- & stat2=$!
-for i in $(seq 100); do [ "$(ls "/proc/$stat/fd" "/proc/$stat2/fd" 2>/dev/null | wc -l)" -ge 14 ] && break; sleep 0.05; done
+counters() { ls -l "/proc/$1/fd" 2>/dev/null | grep -c perf_event; } # both have opened all that they will
+for i in $(seq 200); do [ "$(counters $stat)" -ge 5 ] && [ "$(counters $stat2)" -ge 1 ] && break; sleep 0.05; done
+sleep 0.2
 exec 5>&-
 wait "$stat" || fail "-p: status $? at the process's end"
 wait "$stat2" || fail "-t: status $? at the thread's end"
