@@ -232,6 +232,7 @@ int record_open(const struct record_options *o, struct recorded *r)
         .threads = !o->overwrite && o->callgraph.mode >= CALLGRAPH_DWARF,
         .queue_mb = QUEUE_MB,
         .unwind = callgraph_unwinds(&o->callgraph),
+        .unwind_regs = o->regs_user,
     };
 
     if (rk_host_open(NULL, &r->host, &e) < 0)

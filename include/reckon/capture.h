@@ -41,6 +41,7 @@ struct rk_capture_options {
         unwind; /* 1: samples with RK_SAMPLE_REGS_USER and _STACK_USER are written with their frames in place of these
                         (reckon/unwind.h), as if the kernel had found the chain; 0: all as it comes */
     uint32_t reserved;
+    uint64_t unwind_regs; /* with `unwind`: of rk_set_options.regs_user, which samples keep; 0: none */
 };
 
 struct rk_capture_stats {

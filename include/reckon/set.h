@@ -99,7 +99,11 @@ struct rk_set_options {
                                 thread is missed or counted twice. Else threads that were born meanwhile, and can't be
                                 told to be counted, are told of in a note (RK_CAUSE_RACE). A call that sleeps in
                                 epoll_wait(2) and the like may see EINTR, as after any stop */
-    uint32_t reserved;
+    uint32_t
+        sigtrap; /* 1: with each sample the thread that it is of gets SIGTRAP, at once (Linux 5.13): si_code 6
+                         (TRAP_PERF), si_addr the data's address, si_perf_data `sig_data`. With remove_on_exec, since
+                         the next program would die of it. Goes with a period */
+    uint64_t sig_data;
 };
 
 /* What opening would take: nothing is opened. */

@@ -195,7 +195,8 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     if (!(c->path = strdup(o.path ? o.path : "perf.data")))
         return fail_memory(e, RK_STAGE_CAPTURE);
     if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = hits_open(&c->hits, e)) < 0 ||
-        (o.unwind && (r = frames_open(&c->frames, set, NULL, e)) < 0) || (r = capture_file_open(c, e)) < 0)
+        (o.unwind && (r = frames_open(&c->frames, set, o.unwind_regs, NULL, e)) < 0) ||
+        (r = capture_file_open(c, e)) < 0)
         return r;
     if (o.threads && (r = live_pump(c->stream, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
         return r == -ENOMEM

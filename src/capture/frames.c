@@ -14,7 +14,9 @@ void frames_attr(const struct frames *frames, uint32_t event, struct perf_attr *
 {
     if (!frames->unwinder || !frames->layouts[event].sample_type)
         return;
-    attr->sample_type &= ~(RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER);
+    attr->sample_regs_user &= frames->regs;
+    attr->sample_type &=
+        ~(RK_SAMPLE_STACK_USER | (attr->sample_regs_user ? UINT64_C(0) : RK_SAMPLE_REGS_USER));
     attr->sample_type |= RK_SAMPLE_CALLCHAIN;
     attr->flags &= ~ATTR_EXCLUDE_CALLCHAIN_USER;
 }
@@ -24,7 +26,8 @@ static bool has_stacks(const struct rk_set *set, uint32_t event)
     return !set->events[event].absent && chain_has_stack(set->events[event].attr.sample_type);
 }
 
-int frames_open(struct frames *frames, const struct rk_set *set, const char *root, struct rk_error *e)
+int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, const char *root,
+                struct rk_error *e)
 {
     const struct rk_unwinder_options options = {.size = sizeof options, .root = root};
     uint32_t some = 0;
@@ -41,6 +44,7 @@ int frames_open(struct frames *frames, const struct rk_set *set, const char *roo
     int r = rk_unwinder_open(&options, &frames->unwinder, e);
     if (r < 0)
         return r;
+    frames->regs = regs;
     frames->max = set->options.max_stack ? set->options.max_stack : FRAMES_MAX;
     for (uint32_t i = 0; i < set->n_events; i++) {
         struct perf_attr attr = set->events[i].attr;
@@ -65,6 +69,18 @@ void frames_close(struct frames *frames)
     *frames = (struct frames){0};
 }
 
+/* The registers that stay, of those that were sampled. */
+static void keep_registers(struct frames *frames, uint64_t mask, struct rk_sample *sample)
+{
+    size_t n = 0;
+
+    for (unsigned i = 0; i < 64 && sample->regs_user_abi; i++)
+        if (mask >> i & 1)
+            rk_sample_register(sample, 0, i, &frames->kept[n++]);
+    sample->regs_user = frames->kept;
+    sample->regs_user_mask = mask;
+}
+
 int frames_sample(struct frames *frames, const struct rk_image *image, const struct rk_record *record,
                   struct rk_sample *sample, const struct perf_header **ret)
 {
@@ -81,6 +97,8 @@ int frames_sample(struct frames *frames, const struct rk_image *image, const str
     sample->chain = frames->chain;
     sample->chain_n = (uint64_t)n;
     sample->present |= RK_SAMPLE_CALLCHAIN;
+    if (layout->sample_type & RK_SAMPLE_REGS_USER)
+        keep_registers(frames, layout->regs_user, sample);
     int bytes = encode_sample(layout, record->misc, sample, frames->record, RECORD_BYTES_MAX);
     if (bytes < 0)
         return bytes;

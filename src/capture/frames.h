@@ -2,8 +2,8 @@
  * Stacks → frames, while recording: a sample that carries the user's registers and a piece of its stack is written
  * with its frames in place of both, some 200 bytes for 16 KiB.
  *
- * In the file the event looks as if the kernel had found the chain: its attr has CALLCHAIN and neither REGS_USER nor
- * STACK_USER. perf looks the entries of a chain up as they are, so the user part has addresses ready for that, as perf's
+ * In the file the event looks as if the kernel had found the chain: its attr has CALLCHAIN and no STACK_USER; REGS_USER
+ * only where registers are wanted for themselves (rk_capture_options.unwind_regs), and these alone. perf looks the entries of a chain up as they are, so the user part has addresses ready for that, as perf's
  * own unwinder would give them, where a kernel's has return addresses. That it is so is told by sample_stack_user, which
  * stays what it was and which nobody reads where no stack is sampled: it survives a kill, a pipe and perf inject.
  */
@@ -24,11 +24,14 @@ struct frames {
     struct layout *layouts; /* in the file, by the set's event; sample_type 0: that one's stay as they are */
     uint64_t *chain;        /* scratch: the words of one */
     unsigned char *record;  /* scratch: one record */
+    uint64_t regs;          /* a mask: registers that samples keep */
+    uint64_t kept[64];      /* scratch: these */
 };
 
-/* For the set's events that have stacks; where there are none, or this machine's can't be unwound, nothing is. 0 or
- * -errno. */
-int frames_open(struct frames *frames, const struct rk_set *set, const char *root, struct rk_error *e);
+/* For the set's events that have stacks; where there are none, or this machine's can't be unwound, nothing is. `regs`:
+ * registers that samples keep. 0 or -errno. */
+int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, const char *root,
+                struct rk_error *e);
 void frames_close(struct frames *frames);
 
 /* The event's attr as the file has it. */

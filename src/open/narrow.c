@@ -21,8 +21,8 @@ static const struct field {
     uint16_t size;
 } fields[] = {
     {"inherit_thread", ATTR_INHERIT_THREAD, 0, FLAGS, 0, 0},
+    {"sigtrap", ATTR_SIGTRAP, 0, FLAGS, offsetof(struct perf_attr, sig_data), 8},
     {"remove_on_exec", ATTR_REMOVE_ON_EXEC, ATTR_SIGTRAP, FLAGS, 0, 0},
-    {"sigtrap", ATTR_SIGTRAP, 0, FLAGS, 0, 0},
     {"enable_on_exec", ATTR_ENABLE_ON_EXEC, 0, FLAGS, 0, 0},
     {"clockid", ATTR_USE_CLOCKID, 0, FLAGS, offsetof(struct perf_attr, clockid), 4},
     {"read_format's lost", FORMAT_LOST, 0, READ_FORMAT, 0, 0},
@@ -59,10 +59,10 @@ static const struct field {
     {"sample_type's counts (read)", RK_SAMPLE_READ, 0, SAMPLE_TYPE, 0, 0},
     {"sample_type's call chain", RK_SAMPLE_CALLCHAIN, 0, SAMPLE_TYPE,
      offsetof(struct perf_attr, sample_max_stack), 2},
-    {"sample_type", SAMPLE_TYPE,
+    {"sample_type",
      ~(uint64_t)(RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CPU |
                  RK_SAMPLE_PERIOD),
-     0, 0, 0},
+     0, SAMPLE_TYPE, 0, 0},
     {"freq", ATTR_FREQ, 0, FLAGS, 0, 0},
     {"sample_period", 0, 0, FIELD, offsetof(struct perf_attr, sample_period), 8},
     {"wakeup", 0, 0, FIELD, offsetof(struct perf_attr, wakeup), 4},

@@ -61,7 +61,7 @@ static int try_fit(struct opening *o, const struct set_group *group)
 
     while (n < (int)group->n && n < 32) {
         struct perf_attr attr = set->events[members[n]].attr;
-        attr.flags &= ~(ATTR_INHERIT | ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC);
+        attr.flags &= ~(ATTR_INHERIT | ATTR_INHERIT_THREAD | ATTR_REMOVE_ON_EXEC | ATTR_SIGTRAP);
         attr.flags |= n == 0 ? ATTR_DISABLED | ATTR_ENABLE_ON_EXEC : 0;
         code = sys_perf_open(&attr, 0, -1, n ? fds[0] : -1, 0);
         if (code < 0)

@@ -63,6 +63,14 @@ int policy_check(const struct rk_set_options *o, struct rk_error *e)
         return fail_argument(e, stage, "RK_SAMPLE_REGS_USER is asked for and regs_user is 0");
     if (o->remove_on_exec && o->enable_on_exec)
         return fail_argument(e, stage, "enable_on_exec and remove_on_exec are both set; set one");
+    if (o->sigtrap && (!o->remove_on_exec || !o->period))
+        return fail_argument(e, stage, "sigtrap is set without %s",
+                             o->period ? "remove_on_exec" : "a period");
+    if (o->sig_data && !o->sigtrap)
+        return fail_argument(e, stage, "sig_data is set without sigtrap");
+    if ((o->sample & RK_SAMPLE_WEIGHT) && (o->sample & RK_SAMPLE_WEIGHT_STRUCT))
+        return fail_argument(e, stage,
+                             "RK_SAMPLE_WEIGHT and _WEIGHT_STRUCT are both asked for: they are one word");
     if (o->enabled && o->enable_on_exec)
         return fail_argument(e, stage, "enabled and enable_on_exec are both set; set one");
     if (o->threads_only && o->no_inherit)
@@ -369,6 +377,10 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
         ret->flags |= ATTR_INHERIT | (policy->options->threads_only ? ATTR_INHERIT_THREAD : 0);
     if (policy->options->remove_on_exec)
         ret->flags |= ATTR_REMOVE_ON_EXEC;
+    if (policy->options->sigtrap) {
+        ret->flags |= ATTR_SIGTRAP;
+        ret->sig_data = policy->options->sig_data;
+    }
     if (place->leads) {
         ret->flags |= leading(policy, asked, place->members);
         if (place->members > 1 && !policy->no_together)

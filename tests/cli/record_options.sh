@@ -47,11 +47,25 @@ grep -q 'no command' err || fail "no command"
 "$RECKON" record -q -e cpu-clock:u --call-graph dwarf,4096 --keep-stacks -F 2000 -o dwarf.data sh -c "$busy" 2>err || fail "dwarf"
 "$RECKON" dump --json dwarf.data 2>err | grep -q '"stack' || fail "no stacks"
 "$RECKON" record -q -e cpu-clock:u --regs user:ip,sp --regs intr -o regs.data sh -c "$busy" 2>err || fail "--regs"
+"$RECKON" record -q -e cpu-clock:u -g --regs user:ip,sp -o frames.data sh -c "$busy" 2>err || fail "-g --regs"
 "$RECKON" record -q -e page-faults:u -c 1 -d -W -k mono -o data.data sh -c "$busy" 2>err || fail "-d -W -k"
 "$RECKON" record -q -e cpu-clock:u --call-graph fp --max-stack 2 --user-callchains -F max -m 16 -o few.data sh -c "$short" 2>err ||
     fail "--max-stack"
 "$RECKON" record -q -e cpu-clock:u -i --per-thread -z -o z.data sh -c "$busy" 2>err || fail "-z"
-for file in dwarf regs data few z; do
+# Frames in place of stacks, and the registers that were asked for beside them: these, and no others.
+"$RECKON" dump --json --type sample frames.data | python3 -c '
+import json, sys
+samples = [json.loads(line) for line in sys.stdin]
+inside = [s for s in samples if s["regs_user"]["abi"]]
+assert len(inside) > 5, len(samples)
+for s in inside:
+    assert set(s["regs_user"]["registers"]) == {"ip", "sp"} and "stack" not in s, s
+    assert s["chain"] and s["regs_user"]["registers"]["ip"] == s["ip"], s
+' 2>err || fail "-g --regs: $(tail -n 1 err)"
+if command -v perf >/dev/null && perf --version >/dev/null 2>&1; then
+    perf script -F ip,uregs -i frames.data 2>err | grep -q 'ABI:2.*SP:0x.*IP:0x' || fail "-g --regs: perf script -F uregs"
+fi
+for file in dwarf regs data few z frames; do
     [ "$(samples $file.data)" -gt 5 ] || fail "$file: few samples"
     perf_agrees $file.data || fail "$file: perf reads other samples"
 done

@@ -1,6 +1,6 @@
 /*
- * What a program does is told by records, each once: a mapping of code, a name, a thread's birth and end, leaving the CPU
- * and coming back; and with a wake-up for each sample, the stream's descriptor is readable after one.
+ * What a program does is told by records, each once: mappings of code and data, a name, a thread's birth and end, leaving
+ * the CPU and coming back, a new cgroup; and with a wake-up for each sample, the stream's descriptor is readable after one.
  */
 #include "session.h"
 
@@ -71,6 +71,104 @@ static void told(void)
     session_close(&s);
 }
 
+/* A mapping of code and one of data: two records, no more; the data's says so. A thread's end. */
+static void mapped(void)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_set_options o = {
+        .size = sizeof o, .period = 1000000000, .records = RK_RECORDS_PROFILE | RK_RECORDS_DATA_MAPS};
+    struct session s = session_open("page-faults:u", NULL, &o);
+    const struct rk_record *r;
+    struct rk_stream *st;
+    pthread_t thread;
+    unsigned code = 0, data = 0, others = 0, born = 0, ended = 0;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+    CHECK(fd >= 0);
+    OK(rk_stream_live(s.set, &st, &e));
+    EQUAL(rk_set_enable(s.set), 0);
+    void *execute = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    void *load = mmap(NULL, page, PROT_READ, MAP_PRIVATE, fd, 0);
+    CHECK(pthread_create(&thread, NULL, nothing, NULL) == 0);
+    pthread_join(thread, NULL);
+    EQUAL(rk_set_disable(s.set), 0);
+    CHECK(execute != MAP_FAILED && load != MAP_FAILED);
+    rk_stream_drain(st);
+    for (; rk_stream_next(st, &r) == 1; rk_stream_release(st)) {
+        struct rk_mapping m = {.size = sizeof m};
+        struct rk_task t = {.size = sizeof t};
+        if (rk_record_mapping(r, &m) == 0 && strcmp(m.path, "//anon") != 0) { /* a thread's stack is one */
+            code += m.start == (uint64_t)(uintptr_t)execute && !(r->misc & RK_MISC_MMAP_DATA);
+            data += m.start == (uint64_t)(uintptr_t)load && (r->misc & RK_MISC_MMAP_DATA);
+            others++;
+        }
+        if (rk_record_task(r, &t) == 0 && t.pid == getpid() && t.tid != getpid()) {
+            born += r->type == RK_RECORD_FORK;
+            ended += r->type == RK_RECORD_EXIT;
+        }
+    }
+    printf("mappings: %u of code, %u of data, %u together; threads: %u born, %u ended\n", code, data, others,
+           born, ended);
+    EQUAL(code, 1);
+    EQUAL(data, 1);
+    EQUAL(others, 2);
+    EQUAL(born, 1);
+    EQUAL(ended, 1);
+    munmap(execute, page);
+    munmap(load, page);
+    close(fd);
+    rk_stream_close(st);
+    session_close(&s);
+}
+
+/* mkdir in a cgroup file system is told, with the id that samples would carry: the directory's inode. */
+static void grouped(void)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_set_options o = {
+        .size = sizeof o, .period = 1000000000, .no_inherit = 1, .records = RK_RECORDS_CGROUPS};
+    const struct rk_record *r;
+    struct rk_stream *st;
+    struct rk_host *host;
+    struct stat inode;
+    const char *mount;
+    char path[4096];
+    unsigned told_of = 0;
+
+    OK(rk_host_open(NULL, &host, &e));
+    if (rk_host_feature(host, RK_FEATURE_CGROUP) != 1 ||
+        (rk_host_mount(host, RK_MOUNT_CGROUP1, &mount) < 0 &&
+         rk_host_mount(host, RK_MOUNT_CGROUP2, &mount) < 0)) {
+        printf("CGROUP: no cgroups' counters here\n");
+        rk_host_close(host);
+        return;
+    }
+    snprintf(path, sizeof path, "%s/reckon-told-%d", mount, (int)getpid());
+    struct session s = session_open("page-faults:u", NULL, &o);
+    OK(rk_stream_live(s.set, &st, &e));
+    EQUAL(rk_set_enable(s.set), 0);
+    bool made = mkdir(path, 0755) == 0 && stat(path, &inode) == 0;
+    EQUAL(rk_set_disable(s.set), 0);
+    rmdir(path);
+    rk_stream_drain(st);
+    for (; rk_stream_next(st, &r) == 1; rk_stream_release(st)) {
+        struct rk_cgroup group = {.size = sizeof group};
+        const char *name = strrchr(path, '/');
+        if (rk_record_cgroup(r, &group) < 0)
+            continue;
+        size_t n = strlen(group.path), tail = strlen(name);
+        CHECK(made && n >= tail && strcmp(group.path + n - tail, name) == 0);
+        EQUAL(group.id, inode.st_ino);
+        told_of++;
+    }
+    printf("CGROUP: %s, %u records\n", made ? path : "may not be made here", told_of);
+    EQUAL(told_of, made);
+    rk_stream_close(st);
+    session_close(&s);
+    rk_host_close(host);
+}
+
 static void woken(void)
 {
     struct rk_error e = {.size = sizeof e};
@@ -100,6 +198,8 @@ static void woken(void)
 static void all(void)
 {
     told();
+    mapped();
+    grouped();
     woken();
 }
 

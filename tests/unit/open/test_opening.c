@@ -486,13 +486,14 @@ static void test_split_by_ratios(void **state)
     scene_close(&s);
 }
 
-static uint64_t refused_flags, refused_format;
+static uint64_t refused_flags, refused_format, refused_sample;
 static int32_t refused_clock;
 
 static int refuses(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
 {
     (void)pid, (void)cpu, (void)group_fd;
     return (attr->flags & refused_flags) || (attr->read_format & refused_format) ||
+                   (attr->sample_type & refused_sample) ||
                    (refused_clock && attr->flags & ATTR_USE_CLOCKID && attr->clockid == refused_clock)
                ? -EINVAL
                : 0;
@@ -522,7 +523,14 @@ static void test_narrowed(void **state)
     narrowed("exclude_idle", OPTIONS(.exclude = RK_EXCLUDE_IDLE));
     refused_flags = ATTR_PINNED;
     narrowed("pinned", OPTIONS(.pinned = 1));
+    refused_flags = ATTR_SIGTRAP;
+    narrowed("sigtrap", OPTIONS(.period = 1, .remove_on_exec = 1, .sigtrap = 1, .sig_data = 7));
     refused_flags = 0;
+    refused_sample = RK_SAMPLE_PHYS_ADDR;
+    narrowed("sample_type", OPTIONS(.period = 1, .sample = RK_SAMPLE_PHYS_ADDR));
+    refused_sample = RK_SAMPLE_REGS_INTR;
+    narrowed("registers", OPTIONS(.period = 1, .sample = RK_SAMPLE_REGS_INTR, .regs_intr = 1));
+    refused_sample = 0;
     refused_clock = 2;
     narrowed("clockid", OPTIONS(.period = 1, .clock_set = 1, .clock = 2));
     refused_clock = 0;
@@ -566,6 +574,13 @@ static void test_option_bits(void **state)
     assert_false(has(attr_of(0), ATTR_ENABLE_ON_EXEC)); /* the kernel takes not both */
     scene_close(&s);
     kernel_reset();
+    assert_int_equal(
+        scene_open(&s, ROOT, "cycles", self(),
+                   OPTIONS(.period = 9, .no_inherit = 1, .remove_on_exec = 1, .sigtrap = 1, .sig_data = 42)),
+        0);
+    assert_true(has(attr_of(0), ATTR_SIGTRAP) && attr_of(0)->sig_data == 42 && attr_of(0)->size == 128);
+    scene_close(&s);
+    kernel_reset();
     assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.enable_on_exec = 1)), 0);
     assert_true(has(attr_of(0), ATTR_ENABLE_ON_EXEC) && has(attr_of(0), ATTR_DISABLED));
     scene_close(&s);
@@ -597,6 +612,10 @@ static void test_contradictions(void **state)
     contradicts(OPTIONS(.enable_on_exec = 1, .enabled = 1));
     contradicts(OPTIONS(.threads_only = 1, .no_inherit = 1));
     contradicts(OPTIONS(.exclude = 0x100));
+    contradicts(OPTIONS(.sigtrap = 1, .remove_on_exec = 1));
+    contradicts(OPTIONS(.sigtrap = 1, .period = 1));
+    contradicts(OPTIONS(.sig_data = 1));
+    contradicts(OPTIONS(.period = 1, .sample = RK_SAMPLE_WEIGHT | RK_SAMPLE_WEIGHT_STRUCT));
     kernel_reset();
     assert_int_equal(scene_open(&s, ROOT, "cycles", cpus(one, 1), OPTIONS(.remove_on_exec = 1)), -EINVAL);
     scene_close(&s);
