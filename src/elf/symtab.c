@@ -15,7 +15,7 @@ static const struct elf_section *find_section(const struct elf *elf, uint32_t ty
     return NULL;
 }
 
-int symtab_load(struct elf *elf, uint32_t section_type, struct symtab *ret)
+static int load(struct elf *elf, uint32_t section_type, bool with_names, struct symtab *ret)
 {
     _cleanup_free_ void *entries_block = NULL, *names_block = NULL;
     int rc = elf_sections(elf);
@@ -31,15 +31,25 @@ int symtab_load(struct elf *elf, uint32_t section_type, struct symtab *ret)
     const struct elf_section *names = &elf->sections[entries->link];
 
     rc = elf_load(elf, entries->offset, entries->bytes, (size_t)SYMBOLS_MAX * SYMBOL_BYTES, &entries_block);
-    if (rc == 0)
+    if (rc == 0 && with_names)
         rc = elf_load(elf, names->offset, names->bytes, NAMES_MAX, &names_block);
     if (rc < 0)
         return rc;
     ret->n = (uint32_t)(entries->bytes / SYMBOL_BYTES);
-    ret->names_bytes = (uint32_t)names->bytes;
+    ret->names_bytes = with_names ? (uint32_t)names->bytes : 0;
     ret->entries = TAKE_PTR(entries_block);
     ret->names = TAKE_PTR(names_block);
     return 0;
+}
+
+int symtab_load(struct elf *elf, uint32_t section_type, struct symtab *ret)
+{
+    return load(elf, section_type, true, ret);
+}
+
+int symtab_load_entries(struct elf *elf, uint32_t section_type, struct symtab *ret)
+{
+    return load(elf, section_type, false, ret);
 }
 
 void symtab_free(struct symtab *table)

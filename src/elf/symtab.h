@@ -40,6 +40,9 @@ struct symtab {
 /* Loads the table of that section type (ELF_SECTION_SYMTAB or _DYNSYM). 0, -ENOENT: the file has none, -errno. */
 int symtab_load(struct elf *elf, uint32_t section_type, struct symtab *ret);
 
+/* The same without its names, which are NULL: for those who have them already. */
+int symtab_load_entries(struct elf *elf, uint32_t section_type, struct symtab *ret);
+
 /* The symbol of n bytes of name that the file itself defines, in .symtab or else in .dynsym, a global one before a
  * local one: 0, -ENOENT, or -errno. `offer`, where it is not NULL, is called with every name of that kind, which lives
  * until it returns, when there is none. */

@@ -86,6 +86,7 @@ int functions_load(struct elf *elf, uint32_t section_type, struct functions *ret
     }
     if (rc == 0) {
         functions.names = TAKE_PTR(table.names);
+        functions.names_bytes = table.names_bytes;
         *ret = functions;
     }
     symtab_free(&table);

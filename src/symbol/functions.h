@@ -12,6 +12,7 @@
 struct functions {
     struct index index;
     char *names; /* the table's own block of texts */
+    uint32_t names_bytes;
 };
 
 /* From the table of that section type (ELF_SECTION_SYMTAB or _DYNSYM). 0; -ENOENT: the file has none, or no

@@ -6,7 +6,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
+enum {
+    RADIX_BITS = 11,
+    RADIX = 1 << RADIX_BITS,
+    INDEX_SPARE = 4, /* entries behind the last one that cover nothing: what find_in() reads at a time */
+};
 
 /* Sorts by start, stable, from the lowest digit up; digits that all have in common (most of the upper ones) are not
  * looked at. Linear, and no worst case that a file could bring about. */
@@ -110,9 +114,10 @@ static int link_outer(struct index *index)
         if (e->start + e->bytes > end)
             end = e->start + e->bytes;
     }
+    index->span = end - index->base;
     if (!overlap)
         return 0;
-    index->outer = calloc(index->n, sizeof *index->outer);
+    index->outer = calloc((size_t)index->n + INDEX_SPARE, sizeof *index->outer);
     if (!index->outer)
         return -ENOMEM;
     for (uint32_t i = 0, open = 0; i < index->n; i++) {
@@ -163,10 +168,12 @@ int index_build(struct index *index, struct candidate *candidates, uint32_t n, c
     if (rc < 0)
         return rc;
     /* Two entries for one start need two candidates there, so that n suffice. */
-    built.entries = reallocarray(NULL, n ? n : 1, sizeof *built.entries);
+    built.entries = reallocarray(NULL, (size_t)n + INDEX_SPARE, sizeof *built.entries);
     if (!built.entries)
         return -ENOMEM;
     choose(&built, candidates, n, names);
+    for (uint32_t i = 0; i < INDEX_SPARE; i++)
+        built.entries[built.n + i] = (struct index_entry){.start = UINT64_MAX};
     if (built.n) {
         built.base = built.entries[0].start;
         rc = make_buckets(&built);
@@ -191,7 +198,8 @@ void index_free(struct index *index)
     *index = (struct index){0};
 }
 
-uint32_t index_search_(const struct index *index, uint32_t from, uint32_t to, uint64_t address)
+/* How many entries from `from` on, of one bucket with many, start at or before the address. */
+static uint32_t search(const struct index *index, uint32_t from, uint32_t to, uint64_t address)
 {
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
@@ -203,7 +211,7 @@ uint32_t index_search_(const struct index *index, uint32_t from, uint32_t to, ui
     return from;
 }
 
-const struct index_entry *index_outer_(const struct index *index, uint32_t i, uint64_t address)
+static const struct index_entry *find_outer(const struct index *index, uint32_t i, uint64_t address)
 {
     /* No function has others nested so deep; a file made to be slow has. */
     for (unsigned depth = 0; depth < 32 && index->outer[i]; depth++) {
@@ -212,4 +220,49 @@ const struct index_entry *index_outer_(const struct index *index, uint32_t i, ui
             return &index->entries[i];
     }
     return NULL;
+}
+
+/*
+ * The bucket says that the entry is the one before `from`, or one of from … to - 1. Those behind start behind the
+ * address, so that four can be counted without looking at `to`, and without a branch that nobody could foretell: a
+ * processor that guesses wrong forgets the lookups that it had begun meanwhile.
+ */
+static const struct index_entry *find_in(const struct index *index, uint32_t from, uint32_t to,
+                                         uint64_t address)
+{
+    const struct index_entry *e = index->entries + from;
+
+    if (to - from > INDEX_SPARE)
+        from = search(index, from, to, address);
+    else
+        from += (uint32_t)(e[0].start <= address) + (e[1].start <= address) + (e[2].start <= address) +
+                (e[3].start <= address);
+    from -=
+        from > 0; /* before the first one: then its start is behind the address, and it does not cover it */
+    e = index->entries + from;
+    if (address - e->start < e->bytes)
+        return e;
+    return index->outer ? find_outer(index, from, address) : NULL;
+}
+
+void index_find_all(const struct index *index, const uint64_t *addresses, size_t n,
+                    const struct index_entry **ret)
+{
+    struct index in = *index; /* a copy: what is written can't alias it */
+    uint32_t from[INDEX_BATCH], to[INDEX_BATCH];
+
+    if (in.n == 0) {
+        memset(ret, 0, n * sizeof *ret);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bucket = (addresses[i] - in.base) >> in.shift;
+        if (bucket >= in.bucket_n) /* behind the last start, or before the first */
+            bucket = in.bucket_n - 1;
+        from[i] = in.buckets[bucket];
+        to[i] = in.buckets[bucket + 1];
+        __builtin_prefetch(in.entries + from[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        ret[i] = find_in(&in, from[i], to[i], addresses[i]);
 }

@@ -62,6 +62,7 @@ struct index {
     uint32_t n, bucket_n;
     uint32_t shift; /* of a bucket's size */
     uint64_t base;  /* entries[0].start */
+    uint64_t span;  /* behind base + span nothing is covered */
 };
 
 /* Takes the candidates' order apart (sorts them in place). Every name ends with a NUL in `names`. n may be 0.
@@ -69,30 +70,21 @@ struct index {
 int index_build(struct index *index, struct candidate *candidates, uint32_t n, const char *names);
 void index_free(struct index *index);
 
-/* The rare ends of a search: many entries in one bucket; an address behind its entry's end. */
-uint32_t index_search_(const struct index *index, uint32_t from, uint32_t to, uint64_t address);
-const struct index_entry *index_outer_(const struct index *index, uint32_t i, uint64_t address);
+/* How many addresses index_find_all() takes at a time. */
+enum { INDEX_BATCH = 32 };
+
+/* The entries that cover n ≤ INDEX_BATCH addresses, NULL where there is none. Waits for memory once for all of them:
+ * some five times as fast as one by one, where the index is larger than the caches. */
+void index_find_all(const struct index *index, const uint64_t *addresses, size_t n,
+                    const struct index_entry **ret);
 
 /* The entry that covers the address, or NULL. */
 static inline const struct index_entry *index_find(const struct index *index, uint64_t address)
 {
-    uint64_t bucket = (address - index->base) >> index->shift;
+    const struct index_entry *entry;
 
-    if (address < index->base || index->n == 0)
-        return NULL;
-    if (bucket >= index->bucket_n) /* behind the last start */
-        bucket = index->bucket_n - 1;
-    /* The last entry that starts at or before the address is from - 1, or one of from … to - 1. */
-    uint32_t from = index->buckets[bucket], to = index->buckets[bucket + 1];
-    if (to - from > 4)
-        from = index_search_(index, from, to, address);
-    else
-        while (from < to && index->entries[from].start <= address)
-            from++;
-    const struct index_entry *entry = &index->entries[from - 1]; /* entries[0] starts at base: from ≥ 1 */
-    if (address - entry->start < entry->bytes)
-        return entry;
-    return index->outer ? index_outer_(index, from - 1, address) : NULL;
+    index_find_all(index, &address, 1, &entry);
+    return entry;
 }
 
 #endif

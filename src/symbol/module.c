@@ -64,12 +64,15 @@ static bool is_own_trouble(int rc)
     return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
 }
 
-static int load_debug(int root, const struct build_id *id, struct module *module)
+/* By the build-id, else by the name that the file gives. */
+static int load_debug(int root, const char *path, struct elf *elf, struct module *module)
 {
-    _cleanup_elf_ struct elf *elf = NULL;
-    int rc = elf_open_debug(root, id, &elf);
+    _cleanup_elf_ struct elf *debug = NULL;
+    int rc = elf_open_debug(root, &module->id, &debug);
 
-    return rc < 0 ? rc : add_table(module, elf, ELF_SECTION_SYMTAB);
+    if (rc < 0 && !is_own_trouble(rc))
+        rc = elf_open_debuglink(root, path, elf, &debug);
+    return rc < 0 ? rc : add_table(module, debug, ELF_SECTION_SYMTAB);
 }
 
 static int load_mini(struct elf *elf, struct module *module)
@@ -80,14 +83,16 @@ static int load_mini(struct elf *elf, struct module *module)
     return rc < 0 ? rc : add_table(module, mini, ELF_SECTION_SYMTAB);
 }
 
-static int load_functions(int root, struct elf *elf, const struct build_id *id, struct module *module)
+/* The last of them is the file's own .dynsym where *ret_exported becomes true. */
+static int load_functions(int root, const char *path, struct elf *elf, struct module *module,
+                          bool *ret_exported)
 {
     int rc = add_table(module, elf, ELF_SECTION_SYMTAB);
 
     module->elsewhere = RK_MISS_NO_SYMBOL;
     if (rc != -ENOENT)
         return rc;
-    rc = load_debug(root, id, module);
+    rc = load_debug(root, path, elf, module);
     if (rc == 0 || is_own_trouble(rc))
         return rc;
     rc = load_mini(elf, module);
@@ -96,14 +101,16 @@ static int load_functions(int root, struct elf *elf, const struct build_id *id, 
     if (rc < 0) /* only what it exports has a name: of the rest it must be said that the module is stripped */
         module->elsewhere = RK_MISS_STRIPPED;
     rc = add_table(module, elf, ELF_SECTION_DYNSYM);
+    *ret_exported = rc == 0;
     return rc == -ENOENT ? 0 : rc;
 }
 
-static int load_stubs(struct elf *elf, struct module *module)
+static int load_stubs(struct elf *elf, bool has_exported, struct module *module)
 {
     static const struct functions none;
     const struct functions *named = module->table_n ? &module->tables[0] : &none;
-    int rc = plt_load(elf, named, &module->tables[module->table_n]);
+    const struct functions *exported = has_exported ? &module->tables[module->table_n - 1] : NULL;
+    int rc = plt_load(elf, named, exported, &module->tables[module->table_n]);
 
     if (rc == 0)
         module->table_n++;
@@ -158,14 +165,15 @@ int module_load(int root, const struct rk_module *wanted, bool by_address, struc
     _cleanup_elf_ struct elf *elf = NULL;
     struct module module = {0};
     char path[OBJECT_PATH_MAX];
+    bool exported = false;
     int rc = object_open(root, wanted, path, &elf, &module.id);
 
     if (rc >= 0)
         rc = copy_loads(elf, by_address, &module);
     if (rc == 0)
-        rc = load_functions(root, elf, &module.id, &module);
+        rc = load_functions(root, path, elf, &module, &exported);
     if (rc == 0)
-        rc = load_stubs(elf, &module);
+        rc = load_stubs(elf, exported, &module);
     if (rc == 0 && module.table_n == 0)
         module.miss = RK_MISS_STRIPPED;
     if (rc < 0) {

@@ -30,8 +30,8 @@ struct slot {
 
 struct plt {
     uint16_t machine;
-    const struct functions *named;
-    struct symtab dynsym;
+    const struct functions *named, *exported;
+    struct symtab dynsym;      /* its names only where `exported` has not got them */
     VECTOR(struct slot) slots; /* sorted by address */
     VECTOR(struct slot) lazy;  /* those of .rela.plt, in its order */
     VECTOR(struct candidate) stubs;
@@ -101,9 +101,9 @@ static const char *slot_name(const struct plt *plt, const struct slot *slot)
     if (slot->symbol == 0 || slot->symbol >= plt->dynsym.n)
         return NULL;
     struct elf_symbol symbol = symtab_at(&plt->dynsym, slot->symbol);
-    return symbol.name < plt->dynsym.names_bytes && plt->dynsym.names[symbol.name]
-               ? plt->dynsym.names + symbol.name
-               : NULL;
+    const char *names = plt->exported ? plt->exported->names : plt->dynsym.names;
+    uint32_t n = plt->exported ? plt->exported->names_bytes : plt->dynsym.names_bytes;
+    return symbol.name < n && names[symbol.name] ? names + symbol.name : NULL;
 }
 
 /* Appends `name@plt`, or `.plt` where there is no name. 0 or -errno. */
@@ -268,7 +268,8 @@ static int collect(struct plt *plt, struct elf *elf)
             rc = 0;
     }
     if (rc == 0 && plt->slots.n)
-        rc = symtab_load(elf, ELF_SECTION_DYNSYM, &plt->dynsym);
+        rc = plt->exported ? symtab_load_entries(elf, ELF_SECTION_DYNSYM, &plt->dynsym)
+                           : symtab_load(elf, ELF_SECTION_DYNSYM, &plt->dynsym);
     if (rc < 0 && rc != -ENOENT)
         return rc;
     if (plt->slots.n)
@@ -279,9 +280,10 @@ static int collect(struct plt *plt, struct elf *elf)
     return rc;
 }
 
-int plt_load(struct elf *elf, const struct functions *named, struct functions *ret)
+int plt_load(struct elf *elf, const struct functions *named, const struct functions *exported,
+             struct functions *ret)
 {
-    struct plt plt = {.machine = elf->machine, .named = named};
+    struct plt plt = {.machine = elf->machine, .named = named, .exported = exported};
     struct functions functions = {0};
     int rc = elf->machine == ELF_MACHINE_X86_64 || elf->machine == ELF_MACHINE_AARCH64 ? collect(&plt, elf)
                                                                                        : -ENOENT;

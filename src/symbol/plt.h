@@ -15,7 +15,9 @@
 #include "symbol/functions.h"
 
 /* From the file itself, not its debug file, which has no code. `named` are the module's functions, for slots that a
- * function of the module's own fills (ifuncs). 0; -ENOENT: there are no stubs; -errno. */
-int plt_load(struct elf *elf, const struct functions *named, struct functions *ret);
+ * function of the module's own fills (ifuncs); `exported`, where it is not NULL, are those of the file's .dynsym, whose
+ * names are not read a second time then. 0; -ENOENT: there are no stubs; -errno. */
+int plt_load(struct elf *elf, const struct functions *named, const struct functions *exported,
+             struct functions *ret);
 
 #endif

@@ -176,10 +176,10 @@ static const char *demangled_unlocked(struct rk_symbolizer *symbolizer, const st
     return plain;
 }
 
-/* 0, or -ENOMEM. */
-static int answer(struct rk_symbolizer *symbolizer, const struct index *index,
-                  const struct index_entry *entry, const char *names, uint64_t address, uint32_t miss,
-                  struct rk_symbol *ret)
+/* 0, or -ENOMEM. Inline, since it is most of what is left of a lookup. */
+static inline int answer(struct rk_symbolizer *symbolizer, const struct index *index,
+                         const struct index_entry *entry, const char *names, uint64_t address, uint32_t miss,
+                         struct rk_symbol *ret)
 {
     if (!entry) {
         *ret = (struct rk_symbol){.miss = miss};
@@ -198,6 +198,34 @@ static void miss_all(uint32_t miss, size_t n, struct rk_symbol *ret)
         ret[i] = (struct rk_symbol){.miss = miss};
 }
 
+/* At most INDEX_BATCH of them: the tables in turn, each for those that have no name yet. */
+static int resolve_some(struct rk_symbolizer *symbolizer, const struct module *module, struct load *last,
+                        const uint64_t *offsets, size_t n, struct rk_symbol *ret)
+{
+    uint64_t addresses[INDEX_BATCH];
+    const struct index_entry *entries[INDEX_BATCH];
+    const struct functions *first = &module->tables[0];
+    struct load load = *last; /* a copy: the answers can't alias it */
+    int rc = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!module_address(module, offsets[i], &load, &addresses[i]))
+            addresses[i] = UINT64_MAX; /* where nothing can be */
+    *last = load;
+    index_find_all(&first->index, addresses, n, entries);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const struct functions *table = first;
+        for (uint32_t j = 1; !entries[i] && j < module->table_n; j++) {
+            table = &module->tables[j];
+            if (addresses[i] - table->index.base < table->index.span)
+                entries[i] = index_find(&table->index, addresses[i]);
+        }
+        rc = answer(symbolizer, &table->index, entries[i], table->names, addresses[i], module->elsewhere,
+                    &ret[i]);
+    }
+    return rc;
+}
+
 static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
                         const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
@@ -213,22 +241,12 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
         miss_all(module->miss, n, ret);
         return 0;
     }
-    struct functions first = module->tables[0]; /* a copy: the answers can't alias it */
     struct load last = module->load_n ? module->loads[0] : (struct load){0};
-    for (size_t i = 0; i < n; i++) {
-        uint64_t address;
-        bool loaded = module_address(module, offsets[i], &last, &address);
-        const struct functions *table = &first;
-        const struct index_entry *entry = loaded ? index_find(&first.index, address) : NULL;
-        for (uint32_t j = 1; !entry && loaded && j < module->table_n; j++) {
-            table = &module->tables[j];
-            entry = index_find(&table->index, address);
-        }
-        rc = answer(symbolizer, &table->index, entry, table->names, address, module->elsewhere, &ret[i]);
-        if (rc < 0)
-            return rc;
+    for (size_t i = 0, some; rc == 0 && i < n; i += some) {
+        some = n - i < INDEX_BATCH ? n - i : INDEX_BATCH;
+        rc = resolve_some(symbolizer, module, &last, offsets + i, some, ret + i);
     }
-    return 0;
+    return rc;
 }
 
 static int load_kernel(struct rk_symbolizer *symbolizer)

@@ -39,18 +39,17 @@ static void use_elf(const uint8_t *data, size_t size)
     struct elf *elf = NULL;
     if (elf_open_memory(data, size, "input", &elf, NULL) < 0)
         return;
-    for (int i = 0; i < 2; i++) {
-        struct functions functions;
-        if (functions_load(elf, types[i], &functions) < 0)
-            continue;
-        use_index(&functions.index, functions.names);
-        functions_free(&functions);
-    }
-    struct functions none = {0}, stubs;
-    if (plt_load(elf, &none, &stubs) == 0) {
-        use_index(&stubs.index, stubs.names);
-        functions_free(&stubs);
-    }
+    struct functions none = {0}, tables[2] = {0}, stubs;
+    for (int i = 0; i < 2; i++)
+        if (functions_load(elf, types[i], &tables[i]) == 0)
+            use_index(&tables[i].index, tables[i].names);
+    for (int i = 0; i < 2; i++)
+        if (plt_load(elf, &none, i && tables[1].names ? &tables[1] : NULL, &stubs) == 0) {
+            use_index(&stubs.index, stubs.names);
+            functions_free(&stubs);
+        }
+    for (int i = 0; i < 2; i++)
+        functions_free(&tables[i]);
     elf_close(elf);
 }
 

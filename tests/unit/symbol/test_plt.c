@@ -47,7 +47,7 @@ static struct tally check(const char *path, const char *objdump)
         return tally;
     }
     functions_load(elf, ELF_SECTION_DYNSYM, &functions);
-    int rc = plt_load(elf, &functions, &plt);
+    int rc = plt_load(elf, &functions, NULL, &plt);
     assert_true(rc == 0 || rc == -ENOENT);
     snprintf(command, sizeof command, "%s -d -j .plt -j .plt.sec -j .plt.got %s 2>/dev/null", objdump, path);
     FILE *pipe = rc == 0 ? popen(command, "re") : NULL;
