@@ -1,13 +1,13 @@
 #!/bin/bash
-# Names against nm: the first and the last byte of every function of ten binaries of this system, and of programs by GNU ld,
-# gold, lld and mold, position-independent and not. Parts that compilers split off (.cold, .isra, .constprop), ifuncs,
-# stubs of the PLT, symbols without a size.
+# Names against nm and elfutils: the first and the last byte of every function of ten binaries of this system, and of
+# programs by GNU ld, gold, lld and mold, position-independent and not. Parts that compilers split off (.cold, .isra,
+# .constprop), ifuncs, stubs of the PLT, symbols without a size; names in a debug file beside the program.
 set -u
 fail() { echo "FAIL: $*"; cat out err 2>/dev/null; exit 1; }
 command -v nm >/dev/null || { echo "nm is not installed"; exit 77; }
 
 cat >check.py <<'PY'
-import bisect, json, os, subprocess, sys
+import bisect, json, os, shutil, subprocess, sys
 reckon, path = sys.argv[1:3]
 def nm(*words):
     found = []
@@ -46,15 +46,29 @@ asked = sorted({start for start, _, _ in functions} | {start + size - 1 for star
 answers = subprocess.run([reckon, "symbolize", "-e", path, "--json", "--no-inline", "--no-demangle"],
     input="\n".join(map(hex, asked)).encode(), stdout=subprocess.PIPE, check=True).stdout.splitlines()
 assert len(answers) == len(asked), (len(answers), len(asked))
-bad = 0
-for address, line in zip(asked, answers):
+bad = aliases = 0
+theirs = [None] * len(asked)
+if shutil.which("eu-addr2line"):  # name+0xdistance, then the line
+    theirs = subprocess.run(["eu-addr2line", "-S", "-e", path], input="\n".join(map(hex, asked)).encode(),
+        stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()[::2]
+    assert len(theirs) == len(asked), (len(theirs), len(asked))
+for address, line, other in zip(asked, answers, theirs):
     answer = json.loads(line)
     start, covering = wanted(address)
     if answer["symbol"] not in covering or address - answer["distance"] != start:
         bad += 1
         if bad < 5:
             print(f"{path}: {address:#x}: {answer['symbol']}+{answer.get('distance')}, but nm has {covering}+{address - start}")
-print(f"{path}: {len(functions)} functions, {len(asked)} addresses, {bad} wrong")
+    if other:  # of names for one address they may choose another
+        name, _, distance = other.rpartition("+0x") if "+0x" in other else (other, "", "0")
+        name, distance = name.split("@")[0], int(distance, 16)
+        aliases += name != answer["symbol"]
+        if distance != answer["distance"] or name != answer["symbol"] and name not in covering:
+            bad += 1
+            if bad < 5:
+                print(f"{path}: {address:#x}: {answer['symbol']}+{answer.get('distance')}, but elfutils has {other}")
+by = "nm and elfutils" if theirs[0] else "nm"
+print(f"{path}: {len(functions)} functions, {len(asked)} addresses, {bad} wrong by {by}, {aliases} other names of elfutils for the same")
 sys.exit(bad > 0)
 PY
 
@@ -122,3 +136,14 @@ for linker in bfd gold lld mold; do
 done
 [ $linkers -gt 0 ] || { echo "the C compiler does not work"; exit 77; }
 echo "$linkers programs of linkers"
+
+# A debug file that only .gnu_debuglink tells of, since there is no build-id.
+cc -O2 -g -Wl,--build-id=none -o linked parts.c && at=$(nm linked | awk '$3 == "rare" { print $1 }') &&
+    objcopy --only-keep-debug linked linked.debug &&
+    objcopy --strip-all --add-gnu-debuglink=linked.debug linked || fail "objcopy"
+"$RECKON" symbolize -e linked --no-inline "$at" >out 2>err
+[ "$(head -1 out)" = rare ] || fail "by debuglink: rare"
+mv linked.debug elsewhere.debug
+"$RECKON" symbolize -e linked --no-inline "$at" >out 2>err
+[ "$(head -1 out)" != rare ] || fail "a name without a table"
+exit 0
