@@ -2,8 +2,8 @@
 
 #include "elf/object.h"
 #include "elf/section.h"
-#include "elf/symtab.h"
 #include "unwind/pointer.h"
+#include "unwind/signal.h"
 
 #include <reckon/unwind.h>
 
@@ -217,18 +217,6 @@ static void find_plts(struct elf *elf, struct tables *tables)
     }
 }
 
-/* The symbol's code is two instructions; what returns to it is looked up in the one before, a nop put there for that. */
-static int find_trampoline(struct elf *elf, struct tables *tables)
-{
-    static const char name[] = "__kernel_rt_sigreturn";
-    struct elf_symbol symbol;
-    int rc = symtab_find(elf, name, sizeof name - 1, &symbol, NULL, NULL);
-
-    if (rc == 0 && symbol.value >= 4 && symbol.value < UINT64_MAX - 8)
-        tables->signal = (struct table_range){symbol.value - 4, symbol.value + 8};
-    return rc == -ENOMEM ? rc : 0;
-}
-
 static uint32_t reason_of(int rc)
 {
     if (rc == -ESTALE)
@@ -264,7 +252,8 @@ int tables_load(struct tables *tables, int root, const struct rk_module *module,
         return rc;
     }
     find_plts(elf, tables);
-    if (module->kind == RK_MODULE_VDSO && machine == RK_MACHINE_AARCH64 && find_trampoline(elf, tables) < 0) {
+    if (module->kind == RK_MODULE_VDSO && machine == RK_MACHINE_AARCH64 &&
+        signal_find(elf, &tables->signal) < 0) {
         tables_free(tables);
         return -ENOMEM;
     }
@@ -329,7 +318,7 @@ static int search(const struct table_part *part, uint64_t address, struct cfi_en
     return address >= ret->start && address < ret->end ? 0 : -ENOENT;
 }
 
-/* .debug_frame, of the file or of its debug file. */
+/* What a file has beside .eh_frame: the restorer of signals, and .debug_frame, which may be in its debug file. */
 static int try_debug(struct tables *tables, int root)
 {
     _cleanup_elf_ struct elf *elf = NULL, *debug = NULL;
@@ -337,8 +326,12 @@ static int try_debug(struct tables *tables, int root)
     char path[OBJECT_PATH_MAX];
     int rc = object_open(root, &tables->module, path, &elf, &own);
 
-    if (rc >= 0) /* it may have been replaced since */
-        rc = build_id_same(&own, &tables->id) ? load_debug_frame(elf, &tables->debug) : -ENOENT;
+    if (rc >= 0 && !build_id_same(&own, &tables->id)) /* it has been replaced since */
+        rc = -ENOENT;
+    if (rc >= 0 && elf->machine == ELF_MACHINE_X86_64)
+        rc = signal_search(elf, &tables->signal);
+    if (rc >= 0)
+        rc = load_debug_frame(elf, &tables->debug);
     if (rc < 0 && !is_hard(rc)) {
         free_part(&tables->debug);
         rc = elf_open_debug(root, &tables->id, &debug);

@@ -3,8 +3,8 @@
  *
  *     .eh_frame_hdr:  sorted (function, FDE) pairs      binary search, 8 bytes a pair
  *     .eh_frame:      the FDEs
- *     .debug_frame:   the same for debuggers, of the file or of its debug file; read when the first address is met that
- *                     .eh_frame does not cover
+ *     .debug_frame:   the same for debuggers, of the file or of its debug file; read, and the restorer of signals looked
+ *                     for, when the first address is met that .eh_frame does not cover
  *
  * Where there is no sorted table, the section is passed through once and an index made, 16 bytes per FDE.
  */
@@ -50,7 +50,7 @@ struct tables {
     struct table_part eh, debug;
     struct table_range plts[TABLE_PLTS]; /* linkage stubs, which not every linker writes tables for */
     uint32_t plt_n;
-    struct table_range signal; /* arm64's vDSO: where signal handlers return to, which has no table */
+    struct table_range signal; /* where signal handlers return to, if it has no table: signal.h */
 };
 
 /* Reads a module's. 0, also where there is nothing to be had (`reason`), or -ENOMEM and the like. */

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "sys/file.h"
+#include "unwind/signal.h"
 
 #include <errno.h>
 
@@ -115,11 +116,6 @@ static struct rule without_table(const struct rk_unwinder *unwinder, const struc
     return (struct rule){.kind = RULE_GUESS, .cfa = RK_UNWIND_NO_CFI};
 }
 
-static bool is_trampoline(const struct tables *tables, uint64_t address)
-{
-    return address >= tables->signal.start && address < tables->signal.end;
-}
-
 int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t offset, struct rule *ret)
 {
     const struct cfi_section *section;
@@ -132,11 +128,11 @@ int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t 
                              .cfa = (int16_t)(tables->reason ? tables->reason : RK_UNWIND_NO_CFI)};
         return 0;
     }
-    if (is_trampoline(tables, address)) {
+    int rc = tables_find(tables, unwinder->root, address, &section, &entry);
+    if (signal_has(&tables->signal, address)) { /* found meanwhile, perhaps */
         *ret = (struct rule){.kind = RULE_RUN};
         return 0;
     }
-    int rc = tables_find(tables, unwinder->root, address, &section, &entry);
     if (rc == -ENOENT) {
         *ret = without_table(unwinder, tables, address);
         return 0;
@@ -150,27 +146,6 @@ int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t 
     return 0;
 }
 
-/* arm64: the kernel's trampoline has no table (on older kernels one that tells where the signal came and not with which
- * stack); but the registers lie on the stack, in a frame whose layout is the kernel's promise:
- *     sp → siginfo, 128 bytes; ucontext, 176 bytes to its mcontext: fault address, x0 … x30, sp, pc */
-static int leave_signal_aarch64(struct frame *frame, const struct machine *machine, const struct stack *stack)
-{
-    struct frame caller = {.known = UINT32_MAX, .exact = true};
-    uint64_t at = frame->reg[machine->sp] + 128 + 176 + 8;
-
-    if (!(frame->known >> machine->sp & 1))
-        return RK_UNWIND_NO_VALUE;
-    for (uint32_t i = 0; i < CFI_COLUMNS; i++) {
-        int trouble = stack_read(stack, at + i * 8, &caller.reg[i]);
-        if (trouble)
-            return trouble;
-    }
-    int trouble = stack_read(stack, at + CFI_COLUMNS * 8, &caller.pc);
-    if (trouble == 0)
-        *frame = caller;
-    return trouble;
-}
-
 int unwinder_run(struct rk_unwinder *unwinder, struct tables *tables, uint64_t offset, uint64_t lookup,
                  struct frame *frame, const struct stack *stack, bool *ret_outermost)
 {
@@ -182,11 +157,11 @@ int unwinder_run(struct rk_unwinder *unwinder, struct tables *tables, uint64_t o
 
     if (tables_address(tables, offset, &address) < 0)
         return RK_UNWIND_NO_CFI;
-    int rc = is_trampoline(tables, address) ? -EAGAIN
-                                            : tables_find(tables, unwinder->root, address, &section, &entry);
-    if (rc == -EAGAIN || (rc == 0 && entry.signal && machine == &machine_aarch64)) {
+    bool signal = signal_has(&tables->signal, address);
+    int rc = signal ? 0 : tables_find(tables, unwinder->root, address, &section, &entry);
+    if (signal || (rc == 0 && entry.signal && machine == &machine_aarch64)) {
         *ret_outermost = false;
-        return leave_signal_aarch64(frame, machine, stack);
+        return signal_leave(frame, machine, stack);
     }
     if (rc == 0)
         rc = cfi_row(section, &entry, address, &row);

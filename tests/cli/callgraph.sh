@@ -100,6 +100,43 @@ done
 grep -q 'else by frame pointers, from 16384 bytes' err || fail "-g is auto"
 whole default.data down 30
 
+# Through a handler of musl's, whose restorer has no table: what was interrupted, and main. Its libc has none either, so
+# that the stacks are not whole.
+if command -v musl-gcc >/dev/null; then
+    cat >interrupted.c <<'C'
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+static volatile long sum;
+static volatile int done;
+__attribute__((noinline)) void burn(void)
+{
+    struct timespec t;
+    do {
+        for (int i = 0; i < 20000; i++)
+            sum += i;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    } while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < 250);
+}
+__attribute__((noinline)) void caught(int s) { burn(); done = s; }
+__attribute__((noinline)) void interrupted(void) { while (!done) sum++; }
+int main(void)
+{
+    struct itimerval soon = {{0, 0}, {0, 1000}};
+    signal(SIGPROF, caught);
+    setitimer(ITIMER_PROF, &soon, 0);
+    interrupted();
+    return 0;
+}
+C
+    for how in '' -static; do
+        musl-gcc -O2 -fomit-frame-pointer -fasynchronous-unwind-tables $how interrupted.c -o musl || fail "musl-gcc"
+        "$RECKON" record -F 2000 -e cpu-clock:u --call-graph dwarf -o musl.data ./musl 2>err || fail "record musl"
+        whole musl.data interrupted 1
+        whole musl.data caught 1
+    done
+fi
+
 # Too small a dump: said, with what to do; with frame pointers auto goes on by them.
 "$RECKON" record -F 2000 -e cpu-clock:u --call-graph dwarf,512 -o small.data ./deep deep 100 2>err || fail "record dwarf,512"
 grep -q 'cut after 512 bytes' err && grep -q 'fix: --call-graph dwarf,2048' err || fail "cut stacks are not told"

@@ -59,6 +59,14 @@ nothing:
     .fill 16, 1, 0x90
     .size nothing, . - nothing
 
+    nop /* what signal handlers return to, as musl has it: without a table */
+    .globl restorer
+    .type restorer, @function
+restorer:
+    mov $15, %rax
+    syscall
+    .size restorer, . - restorer
+
     .section .plt.got, "ax", @progbits /* linkage stubs, as lld writes them: without a table */
     .globl stub
     .type stub, @function

@@ -279,8 +279,12 @@ static void guesses(void **state)
     EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("nothing", 4));
     m.regs[6] = SP - 16; /* below */
     EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("nothing", 4));
-    m.regs[6] = 0; /* as the ABI marks the first frame */
-    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("nothing", 4));
+    m.regs[6] =
+        0; /* as the ABI marks the first frame, which what runs is not: its callers may have kept the mark */
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("nothing", 4));
+    m.regs[8] = in("plain", 4);
+    m.words[3] = in("nothing", 4); /* … but who called is taken for it */
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("nothing", 3));
     m.regs[8] = 0x20010;
     m.regs[6] = 1;
     EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_ANONYMOUS, UINT64_C(0x20010));
@@ -298,6 +302,36 @@ static void guesses(void **state)
     m.regs[1] = SP + 40;
     EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("stub", 20), in("plain", 3), in("by_rbx", 7),
            in("outermost", 3));
+    end();
+}
+
+/* Behind a handler, or in it: what a signal interrupted, with all its registers. */
+static void restorers(void **state)
+{
+    (void)state;
+    begin("elf/frames");
+    for (int behind = 0; behind < 2; behind++) {
+        struct made m = make(behind ? in("plain", 4) : in("restorer", 7));
+        uint64_t *context = m.words + (behind ? 4 : 0), *registers = context + 5;
+        m.words[3] = behind ? in("restorer", 0) : 0;
+        registers[11] = SP + 8 * 48;      /* rbx */
+        registers[15] = SP + 8 * 46;      /* rsp */
+        registers[16] = in("by_rbx", 4);  /* rip */
+        m.words[49] = in("outermost", 4); /* rbx + 16 - 8 */
+        if (behind)
+            EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("restorer", 0) - 1,
+                   in("by_rbx", 4), in("outermost", 3));
+        else
+            EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("restorer", 7), in("by_rbx", 4),
+                   in("outermost", 3));
+        registers[15] = SP - 4096; /* on another stack, which the sample has not */
+        registers[16] = in("plain", 4);
+        if (!behind)
+            EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_ELSEWHERE, in("restorer", 7), in("plain", 4));
+        m.sample.stack_used = m.sample.stack_bytes = 64; /* cut within the registers */
+        if (!behind)
+            EXPECT(&m, RK_UNWIND_CUT, RK_UNWIND_FINE, in("restorer", 7));
+    }
     end();
 }
 
@@ -481,6 +515,7 @@ int main(void)
         cmocka_unit_test(headless),
         cmocka_unit_test(for_debuggers),
         cmocka_unit_test(guesses),
+        cmocka_unit_test(restorers),
         cmocka_unit_test(nothing_to_unwind),
         cmocka_unit_test(files_that_change),
         cmocka_unit_test(signed_addresses),
