@@ -148,7 +148,8 @@ static int guess(struct walk *w, const struct machine *machine, int reason)
 
     if (!(f->known >> machine->fp & 1))
         return RK_UNWIND_NO_VALUE;
-    if (fp == 0) { /* as the ABI marks the outermost frame; but what ran just now is none, it only kept the mark */
+    if (fp == 0) {
+        /* As the ABI marks the outermost frame; but what ran just now is none, it only kept the mark. */
         w->end = f->exact ? RK_UNWIND_BROKEN : RK_UNWIND_WHOLE;
         return f->exact ? reason : -EAGAIN;
     }
