@@ -31,7 +31,8 @@
 #define STACKS_MS \
     20 /* stacks fill a ring in a fraction of a second, and are cheapest to unwind while they are in cache */
 #define QUEUE_MB 64u
-#define BLIND_MS 10 /* how often to ask whether the command has ended, where no descriptor tells */
+#define MAPPING_BYTES_MAX 8192 /* an MMAP2 with the longest path */
+#define BLIND_MS 10            /* how often to ask whether the command has ended, where no descriptor tells */
 
 static int capture_fail(struct rk_capture *c, int code)
 {
@@ -232,6 +233,21 @@ static bool is_cut(const struct rk_capture *c, const struct rk_sample *sample)
     return frames >= c->longest_chain;
 }
 
+/* Without the bit that the kernel left there by mistake (record/layout.h), of which perf dies. */
+static int append_mended(struct rk_capture *c, const struct rk_record *record)
+{
+    _Alignas(8) unsigned char copy[MAPPING_BYTES_MAX];
+    struct perf_header header;
+
+    memcpy(&header, record->data, sizeof header);
+    if (header.misc == record->misc || record->bytes > sizeof copy)
+        return capture_append(c, record->data, record->bytes);
+    header.misc = record->misc;
+    memcpy(copy, record->data, record->bytes);
+    memcpy(copy, &header, sizeof header);
+    return capture_append(c, copy, record->bytes);
+}
+
 static int write_record(struct rk_capture *c, const struct rk_record *record)
 {
     struct rk_sample sample = {.size = sizeof sample};
@@ -259,9 +275,10 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
             return 0;
         }
     }
-    return r < 0    ? r
-           : frames ? capture_append(c, frames, frames->size)
-                    : capture_append(c, record->data, record->bytes);
+    return r < 0                             ? r
+           : frames                          ? capture_append(c, frames, frames->size)
+           : record->type == RK_RECORD_MMAP2 ? append_mended(c, record)
+                                             : capture_append(c, record->data, record->bytes);
 }
 
 /* One round: all that the stream has due, then the mark. */

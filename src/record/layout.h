@@ -74,6 +74,16 @@ int layout_sample(const struct layout *layout, const struct rk_record *record, s
  * above. */
 int layout_read(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret);
 
+/*
+ * Whether an MMAP2 really has a build-id, of `least` bytes. Linux (6.18 too) sets MISC_MMAP_BUILD_ID for an event that asks
+ * for them and leaves it set for those that are told of the same mapping after it and did not ask: their records have the
+ * bit and device and inode as ever. perf 6.1 takes the device's number for the build-id's length, and its stack is gone.
+ * It happens where two recordings see one program.
+ */
+bool mapping_has_build_id(const struct rk_record *record, uint8_t least);
+#define MAPPING_BUILD_ID_AT 40 /* in MMAP2 */
+#define BUILD_ID_USUAL 16 /* bytes: fewer are rather a device's number, where nobody asked for build-ids */
+
 /* Words of a read of n counters, as rk_sample.read_words has them. */
 size_t sample_read_words(uint64_t read_format, uint64_t n);
 

@@ -77,12 +77,25 @@ static struct cursor body(const struct rk_record *record)
     return c;
 }
 
+bool mapping_has_build_id(const struct rk_record *record, uint8_t least)
+{
+    struct cursor c = cursor_of(record->data, record->bytes);
+
+    if (record->type != RK_RECORD_MMAP2 || !(record->misc & RK_MISC_BUILD_ID))
+        return false;
+    cursor_bytes(&c, MAPPING_BUILD_ID_AT);
+    uint8_t n = cursor_u8(&c);
+    const unsigned char *pad = cursor_bytes(&c, 3);
+    return pad && n >= least && n <= 20 && !pad[0] && !pad[1] && !pad[2];
+}
+
 /*
  * MMAP:  u32 pid, tid; u64 addr, len, pgoff; char filename[];
  * MMAP2: u32 pid, tid; u64 addr, len, pgoff;                                   3.16
  *        either u32 maj, min; u64 ino, ino_generation;
  *        or, with MISC_MMAP_BUILD_ID, u8 size, pad[3], build_id[20];           5.12
  *        u32 prot, flags; char filename[];
+ * Where the bit stands and what follows can't be a build-id, it is the former: layout.h has why.
  */
 int rk_record_mapping(const struct rk_record *record, struct rk_mapping *ret)
 {
@@ -97,12 +110,10 @@ int rk_record_mapping(const struct rk_record *record, struct rk_mapping *ret)
     m.length = cursor_u64(&c);
     m.file_offset = cursor_u64(&c);
     if (record->type == RK_RECORD_MMAP2) {
-        if (record->misc & RK_MISC_BUILD_ID) {
+        if (mapping_has_build_id(record, 1)) {
             m.build_id_bytes = cursor_u8(&c);
             cursor_bytes(&c, 3);
             m.build_id = cursor_bytes(&c, 20);
-            if (m.build_id_bytes > 20)
-                return -EBADMSG;
         } else {
             m.major = cursor_u32(&c);
             m.minor = cursor_u32(&c);

@@ -68,6 +68,17 @@ int stream_fail(const struct rk_stream *st, struct stream_fault fault)
     return fault.code;
 }
 
+/* The bit goes where there is no build-id. Of a live event it is known; files may have got theirs later (perf inject). */
+static void look_at_build_id(const struct rk_stream *st, uint32_t event, struct rk_record *record)
+{
+    bool asked =
+        event >= st->events.n || (st->events.items[event].attr.flags & ATTR_BUILD_ID); /* unknown: believed */
+
+    if (asked ? !mapping_has_build_id(record, 1)
+              : st->live != NULL || !mapping_has_build_id(record, BUILD_ID_USUAL))
+        record->misc &= (uint16_t)~RK_MISC_BUILD_ID;
+}
+
 void stream_identify(const struct rk_stream *st, const struct perf_header *header, uint64_t offset,
                      struct rk_record *ret)
 {
@@ -85,6 +96,8 @@ void stream_identify(const struct rk_stream *st, const struct perf_header *heade
     }
     if (layout_record(layout, header, ret) < 0)
         event = STREAM_DAMAGED;
+    else if (ret->type == RK_RECORD_MMAP2 && (ret->misc & RK_MISC_BUILD_ID))
+        look_at_build_id(st, event, ret);
     ret->event = event;
     ret->offset = offset;
 }

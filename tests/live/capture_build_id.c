@@ -1,5 +1,6 @@
-/* The recording knows which build ran: a program that is another one by the time of the report names nothing. */
-#include "session.h"
+/* The recording knows which build ran: a program that is another one by the time of the report names nothing. And beside
+ * a recording with build-ids, one without has none (record/layout.h), nor the bit that perf would die of. */
+#include "perf_script.h"
 
 static void copy(const char *from, const char *to)
 {
@@ -55,6 +56,74 @@ static void change_build_id(const char *path)
     close(fd);
 }
 
+/* As many MMAP2 as have the bit, whatever their records say: the file's bytes are looked at. */
+static unsigned bits_in(const char *path, unsigned *ret_mappings)
+{
+    struct rk_error e = {.size = sizeof e};
+    const struct rk_record *r;
+    struct rk_stream *st;
+    unsigned bits = 0;
+
+    *ret_mappings = 0;
+    OK(rk_stream_file(path, &st, &e));
+    for (; rk_stream_next(st, &r) == 1; rk_stream_release(st)) {
+        uint16_t misc;
+        memcpy(&misc, (const char *)r->data + 4, sizeof misc);
+        bits += r->type == RK_RECORD_MMAP2 && (misc & RK_MISC_BUILD_ID);
+        *ret_mappings += r->type == RK_RECORD_MMAP2;
+    }
+    rk_stream_close(st);
+    return bits;
+}
+
+static void beside_another(void)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_set_options with = {
+        .size = sizeof with, .period = 1000000000, .records = RK_RECORDS_PROFILE | RK_RECORDS_BUILD_IDS};
+    struct rk_set_options without = {
+        .size = sizeof without, .frequency = 1000, .records = RK_RECORDS_PROFILE};
+    struct rk_capture_options co = {.size = sizeof co, .path = "beside"};
+    char *command[] = {"./prog", "busy", NULL};
+    struct rk_host *host;
+    struct rk_events *events;
+    struct rk_target *machine;
+    struct rk_set *other = NULL;
+    struct rk_stream *others;
+    struct rk_capture *c;
+    unsigned mappings;
+
+    OK(rk_host_open(NULL, &host, &e));
+    OK(rk_events_parse(host, "dummy", &events, &e));
+    OK(rk_target_cpus(host, NULL, &machine, &e));
+    if (rk_host_feature(host, RK_FEATURE_BUILD_ID) != 1 ||
+        rk_set_open(host, events, machine, &with, &other, &e) < 0)
+        printf("beside another: no recording of the machine here\n");
+    else {
+        OK(rk_stream_live(other, &others, &e));
+        EQUAL(rk_set_enable(other), 0);
+        struct session s = session_open("cpu-clock", command, &without);
+        OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
+        OK(rk_target_start(s.target, &e));
+        while (rk_capture_step(c, 100) == 1)
+            ;
+        OK(rk_capture_close(c, NULL, &e));
+        session_wait(&s, 0);
+        session_close(&s);
+        rk_stream_close(others);
+        unsigned bits = bits_in("beside", &mappings);
+        printf("beside another: %u mappings, %u with the bit\n", mappings, bits);
+        CHECK(mappings > 1);
+        EQUAL(bits, 0);
+        if (have("perf"))
+            CHECK(same_sights("beside", NULL) > 20);
+    }
+    rk_set_close(other);
+    rk_target_free(machine);
+    rk_events_free(events);
+    rk_host_close(host);
+}
+
 int main(int argc, char **argv)
 {
     struct rk_error e = {.size = sizeof e};
@@ -73,6 +142,7 @@ int main(int argc, char **argv)
     (void)argv;
     use_directory();
     copy("/proc/self/exe", "prog");
+    beside_another();
     struct session s = session_open("cpu-clock", command, &o);
     OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
     OK(rk_target_start(s.target, &e));

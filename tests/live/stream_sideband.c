@@ -135,9 +135,15 @@ static void grouped(void)
     const char *mount;
     char path[4096];
     unsigned told_of = 0;
+    FILE *controllers = fopen("/proc/cgroups", "re");
+    bool counters = false;
 
+    while (controllers && fgets(path, sizeof path, controllers))
+        counters |= strncmp(path, "perf_event\t", 11) == 0;
+    if (controllers)
+        fclose(controllers);
     OK(rk_host_open(NULL, &host, &e));
-    if (rk_host_feature(host, RK_FEATURE_CGROUP) != 1 ||
+    if (!counters || rk_host_feature(host, RK_FEATURE_CGROUP) != 1 ||
         (rk_host_mount(host, RK_MOUNT_CGROUP1, &mount) < 0 &&
          rk_host_mount(host, RK_MOUNT_CGROUP2, &mount) < 0)) {
         printf("CGROUP: no cgroups' counters here\n");

@@ -343,6 +343,44 @@ static void a_killed_recording(void **state)
     rk_stream_close(st);
 }
 
+/* MMAP2 with the build-id's bit, of an event that did not ask: a short one is a device's number (8:1), one as long as
+ * those that linkers make was put there later. Of an event that did ask, any is believed. */
+static void build_ids_that_are_none(void **state)
+{
+    (void)state;
+    for (int asked = 0; asked < 2; asked++) {
+        struct layout layout;
+        uint64_t buffer[64];
+        attrs[0].flags = ATTR_SAMPLE_ID_ALL | (asked ? ATTR_BUILD_ID : 0);
+        struct perfdata_writer *w = begin();
+        assert_int_equal(layout_init(&layout, &attrs[0]), 0);
+        for (uint32_t bytes = 8; bytes <= 20; bytes += 12) {
+            struct rk_record from = {.time = bytes, .pid = 7, .tid = 7, .id = 100};
+            struct rk_mapping m = {.size = sizeof m,
+                                   .build_id = (const unsigned char *)"0123456789abcdefghij",
+                                   .build_id_bytes = bytes,
+                                   .path = "/x"};
+            int n = encode_mapping(&layout, &from, &m, buffer, sizeof buffer);
+            assert_true(n > 0);
+            assert_int_equal(perfdata_writer_append(w, buffer, (size_t)n), 0);
+        }
+        end(w);
+        attrs[0].flags = ATTR_FREQ | ATTR_SAMPLE_ID_ALL;
+        struct rk_stream *st = stream();
+        const struct rk_record *r;
+        for (uint32_t bytes = 8; bytes <= 20; bytes += 12) {
+            struct rk_mapping m = {.size = sizeof m};
+            assert_int_equal(rk_stream_next(st, &r), 1);
+            assert_int_equal(rk_record_mapping(r, &m), 0);
+            assert_int_equal(m.build_id_bytes, asked || bytes == 20 ? bytes : 0);
+            assert_int_equal(m.major, asked || bytes == 20 ? 0 : 8);
+            assert_string_equal(m.path, "/x");
+        }
+        rk_stream_close(st);
+        unlink(path);
+    }
+}
+
 static void what_is_no_recording(void **state)
 {
     (void)state;
@@ -364,6 +402,7 @@ int main(void)
         cmocka_unit_test(no_rounds_at_all),         cmocka_unit_test(a_round_too_large),
         cmocka_unit_test(damaged_records_are_told), cmocka_unit_test(a_size_that_cannot_be),
         cmocka_unit_test(a_killed_recording),       cmocka_unit_test(what_is_no_recording),
+        cmocka_unit_test(build_ids_that_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
