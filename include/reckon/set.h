@@ -157,7 +157,15 @@ struct rk_value {
     uint64_t running; /* ns; 0: not counted. Less than enabled: multiplexed */
 };
 
-/* Hot: no allocation, no error object. 0 or -errno. */
+/*
+ * Hot: no allocation, no error object. 0 or -errno.
+ *
+ * Inherited counters of another's threads are switched such that none which is being born is left as it was (and its
+ * parent after it, as the kernel has it): that takes three system calls more for each thread, and a free descriptor
+ * meanwhile; without one it is done as well as it can be. A thread that was itself born since the set was opened, and
+ * bears another just then, is not looked after, nor are children of the calling thread that do. A set that is opened
+ * `enabled` has no such moment.
+ */
 RK_API int rk_set_enable(struct rk_set *set);
 RK_API int rk_set_disable(struct rk_set *set);
 

@@ -1,6 +1,6 @@
 /*
- * Enable, disable, read: the hot calls. Nothing is allocated, nothing is said; what goes wrong is remembered in
- * set->faults for rk_set_explain().
+ * Reading: the hot calls. Nothing is allocated, nothing is said; what goes wrong is remembered in set->faults for
+ * rk_set_explain().
  *
  * What read(2) gives, in words (stride s = 1, + 1 with FORMAT_ID, + 1 with FORMAT_LOST):
  *
@@ -11,59 +11,13 @@
 
 #include "count/follow.h"
 #include "count/user_read.h"
+#include "open/descriptor.h"
 #include "sys/perf.h"
 #include "sys/process.h"
 
 #include <errno.h>
 
 #define WORD ((int)sizeof(uint64_t))
-
-int rk_sets_enable(void)
-{
-    return sys_thread_counters(1);
-}
-
-int rk_sets_disable(void)
-{
-    return sys_thread_counters(0);
-}
-
-static int toggle(struct rk_set *set, unsigned request)
-{
-    int first = 0;
-
-    if (set_forked(set))
-        return -ESTALE;
-    for (uint32_t slot = 0; slot < set->n_slots; slot++)
-        for (uint32_t g = 0; g < set->n_groups; g++) {
-            /* The third argument is 0: the leader alone, which holds its siblings. */
-            int fd = set_fd(set, slot, set->members[set->groups[g].first]);
-            int rc =
-                fd < 0 ? 0 : sys_perf_control(fd, request, 0); /* -1: its CPU has gone, or is not its PMU's */
-            if (rc < 0 && first == 0)
-                first = rc;
-        }
-    return first;
-}
-
-int rk_set_enable(struct rk_set *set)
-{
-    int rc = toggle(set, IOC_ENABLE);
-
-    set->enabled |= rc == 0;
-    set_choose_page(set);
-    return rc;
-}
-
-int rk_set_disable(struct rk_set *set)
-{
-    int rc = toggle(set, IOC_DISABLE);
-
-    if (rc != -ESTALE)
-        set->enabled = false; /* even where only some were: user-space reads are for those that run */
-    set_choose_page(set);
-    return rc;
-}
 
 static __attribute__((noinline, cold)) void remember(struct rk_set *set, uint32_t slot, uint32_t event,
                                                      int fault)
@@ -112,6 +66,17 @@ static __attribute__((noinline, cold)) void read_broken(struct rk_set *set, uint
             settle(set, slot, set->members[group->first + m], fault, ret);
 }
 
+/* Where the group could not be read the last time either, it is not waited for again. */
+static __attribute__((noinline, cold)) int read_again(struct rk_set *set, uint32_t slot,
+                                                      const struct set_group *group)
+{
+    uint32_t leader = set->members[group->first];
+
+    if (set->faults[(size_t)slot * set->n_events + leader] == -ECHILD)
+        return -ECHILD;
+    return descriptor_read_group(set_fd(set, slot, leader), set->words, group->bytes / WORD);
+}
+
 static inline void read_together(struct rk_set *set, uint32_t slot, const struct set_group *group,
                                  struct rk_value *ret)
 {
@@ -120,6 +85,8 @@ static inline void read_together(struct rk_set *set, uint32_t slot, const struct
     uint32_t n = group->n, stride = group->stride;
     int got = sys_perf_read(set_fd(set, slot, member[0]), w, group->bytes / WORD);
 
+    if (__builtin_expect(got == -ECHILD, 0))
+        got = read_again(set, slot, group);
     if (__builtin_expect(got != (int)group->bytes || w[0] != n, 0)) {
         read_broken(set, slot, group, got, ret);
         return;

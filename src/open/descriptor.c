@@ -6,11 +6,15 @@
 #include "sys/file.h"
 #include "sys/limit.h"
 #include "sys/perf.h"
+#include "sys/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 
-#define AGAINS 20 /* tries of a group, at most */
+#define AGAINS 20                      /* tries of a group, at most */
+#define READS_AT_ONCE 20               /* tries to read one, before it is slept between them, … */
+#define SLEEP_NS UINT64_C(50000)       /* … so long at first, and twice as long each time, … */
+#define SLEEP_NS_MAX UINT64_C(6400000) /* … up to this: 13 ms in all */
 
 void descriptor_close(int *fd)
 {
@@ -19,7 +23,21 @@ void descriptor_close(int *fd)
     *fd = -1;
 }
 
-/* Has the directory of the slot's cgroup open, if it has one, until another's is wanted: 0 or -errno. */
+int descriptor_read_group(int fd, uint64_t *words, size_t n_words)
+{
+    uint64_t pause = SLEEP_NS;
+    int got = sys_perf_read(fd, words, n_words);
+
+    for (int i = 1; got == -ECHILD && pause <= SLEEP_NS_MAX; i++) {
+        if (i >= READS_AT_ONCE) {
+            sys_sleep_ns(pause);
+            pause *= 2;
+        }
+        got = sys_perf_read(fd, words, n_words);
+    }
+    return got;
+}
+
 int descriptor_cgroup(const struct rk_set *set, uint32_t slot, int *directory, uint32_t *cgroup)
 {
     uint32_t wanted = set->slots[slot].cgroup;

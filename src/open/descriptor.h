@@ -51,6 +51,14 @@ int descriptor_call(const struct rk_set *set, struct perf_attr *attr, uint32_t s
 /* Has the directory of the slot's cgroup open, if it has one, until another's is wanted: 0 or -errno. */
 int descriptor_cgroup(const struct rk_set *set, uint32_t slot, int *directory, uint32_t *cgroup);
 
+/*
+ * sys_perf_read() of a group's leader, tried again for some milliseconds where it gives -ECHILD. It does so while a
+ * thread that has inherited the group is ending: the kernel takes its members away one by one, and sums up only what is
+ * whole. That takes microseconds, or until the thread gets its CPU back. Only a thread that was born while its parent's
+ * group was half open makes it last.
+ */
+int descriptor_read_group(int fd, uint64_t *words, size_t n_words);
+
 void descriptor_close(int *fd);
 
 #endif

@@ -151,8 +151,8 @@ static bool groups_are_whole(struct opening *o)
     for (uint32_t slot = 0; slot < set->n_slots; slot++)
         for (uint32_t g = 0; g < set->n_groups; g++)
             if (set->groups[g].n > 1 && set_fd(set, slot, set->members[set->groups[g].first]) >= 0 &&
-                sys_perf_read(set_fd(set, slot, set->members[set->groups[g].first]), set->words,
-                              3 + 3 * (size_t)set->groups[g].n) == -ECHILD)
+                descriptor_read_group(set_fd(set, slot, set->members[set->groups[g].first]), set->words,
+                                      3 + 3 * (size_t)set->groups[g].n) == -ECHILD)
                 return false;
     return true;
 }

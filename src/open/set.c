@@ -192,6 +192,8 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
 
     set->sampling = plan->sampling;
     set->inherit = plan->inherit;
+    set->family = plan->inherit && target->kind != TARGET_SELF;
+    set->mark = plan->mark;
     set->follows = target_by_cpu(target->kind) && !target->cpus && !set->sampling;
     set->enabled = set->options.enabled;
     set->ring_bytes = plan->ring_bytes;

@@ -167,11 +167,10 @@ static void bear(void)
     }
 }
 
-/* Reads until the first event has counted so many; false where it has not in three seconds. A group half inherited reads
- * not at all (running is 0), never less. */
+/* Reads until the first event has counted so many; false where it has not in ten seconds. */
 static bool grows_to(struct rk_set *set, uint64_t wanted, struct rk_value *v)
 {
-    time_t end = time(NULL) + 3;
+    time_t end = time(NULL) + 10;
 
     do
         CHECK(rk_set_total(set, v, 2) == 0);
@@ -179,6 +178,16 @@ static bool grows_to(struct rk_set *set, uint64_t wanted, struct rk_value *v)
     return v[0].running && v[0].value >= wanted;
 }
 
+/* A total that could be read. */
+static void total(struct rk_set *set, struct rk_value *v)
+{
+    CHECK(grows_to(set, 0, v));
+}
+
+/*
+ * The kernel may pass over a thread that is being born while counters are switched, and its parent then stands still, or
+ * goes on, for good (src/count/toggle.c): 1 in 100 did, each time that it was switched.
+ */
 static void test_births(struct rk_host *host, uint32_t freeze)
 {
     const struct rk_set_options options = {.size = sizeof options, .freeze = freeze};
@@ -186,7 +195,6 @@ static void test_births(struct rk_host *host, uint32_t freeze)
     struct rk_target *target;
     struct rk_set *set;
     struct rk_value v[2], more[2];
-    int stalled = 0;
 
     CHECK(pipe(go) == 0 && pipe(done) == 0);
     pid_t pid = fork();
@@ -195,25 +203,25 @@ static void test_births(struct rk_host *host, uint32_t freeze)
     await(1);
     OK(rk_events_parse(host, "{page-faults,task-clock}", &events, &e));
     OK(rk_target_process(pid, &target, &e));
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 50; i++) {
         OK(rk_set_open(host, events, target, &options, &set, &e));
         if (freeze)
             EQUAL(races(set), 0);
-        CHECK(rk_set_enable(set) == 0);
-        /*
-         * Seen on Linux 6.18, once in a few hundred opens: a group that is put together while its thread bears others
-         * counts for a moment and then stands still for good, or can't be read (ECHILD). Frozen, it never does.
-         */
-        bool stands = !grows_to(set, 20, v) || !grows_to(set, v[0].value + 20, more);
-        if (stands)
-            stalled++;
-        else
-            CHECK(more[0].value >= v[0].value);
+        for (int times = 0; times < 4; times++) {
+            CHECK(rk_set_enable(set) == 0);
+            total(set, v);
+            if (!grows_to(set, v[0].value + 20, more) || !grows_to(set, more[0].value + 20, v))
+                FAIL("open %d, enabled %d times: stands still at %" PRIu64, i, times + 1, v[0].value);
+            CHECK(rk_set_disable(set) == 0);
+            total(set, v);
+            usleep(1000);
+            total(set, more);
+            if (more[0].value != v[0].value)
+                FAIL("open %d, disabled %d times: goes on from %" PRIu64 " to %" PRIu64, i, times + 1,
+                     v[0].value, more[0].value);
+        }
         rk_set_close(set);
     }
-    if (stalled)
-        printf("births: %d of 20 groups stood still\n", stalled);
-    CHECK(stalled < 5 && (!freeze || stalled == 0));
     EQUAL(waitpid(pid, NULL, WNOHANG), 0); /* it goes on, and its end is ours to take */
     rk_target_free(target);
     rk_events_free(events);

@@ -220,6 +220,43 @@ static void test_broken_group(void **state)
     scene_close(&s);
 }
 
+static int ending; /* reads for which a thread that has inherited the group is ending yet */
+
+static int until_ended(int index, uint64_t *words, size_t n)
+{
+    return ending-- > 0 ? -ECHILD : honest(index, words, n);
+}
+
+/* … for a moment only: it is waited for, and nothing is remembered. What has lasted is not waited for again. */
+static void test_ending_thread(void **state)
+{
+    struct scene s;
+    struct rk_value v[2] = {0};
+
+    (void)state;
+    kernel_reset();
+    kernel.read = until_ended;
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions}", self(), NULL), 0);
+    for (ending = 1; ending < 24; ending += 11) {
+        int reads = ending;
+        kernel.reads = 0;
+        assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+        assert_int_equal(kernel.reads, reads + 1);
+        check(&v[0], 10, 2000, 1000);
+        check(&v[1], 20, 2000, 1000);
+        assert_int_equal(rk_set_explain(s.set, 0, 0, &s.e), -ENOENT);
+        assert_true(s.set->plain && !s.set->faulty);
+        ending = reads;
+    }
+    ending = 1000;
+    assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+    check(&v[0], 0, 0, 0);
+    ending = 1000, kernel.reads = 0;
+    assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+    assert_int_equal(kernel.reads, 2); /* and the sibling */
+    scene_close(&s);
+}
+
 /* A CPU that goes has its groups taken apart: the leader is a group of one, the others are read singly. */
 static int taken_apart(int index, uint64_t *words, size_t n)
 {
@@ -422,9 +459,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),       cmocka_unit_test(test_total),
         cmocka_unit_test(test_starved),      cmocka_unit_test(test_total_unknown),
-        cmocka_unit_test(test_broken_group), cmocka_unit_test(test_taken_apart),
-        cmocka_unit_test(test_wrong_number), cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_forked),       cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_broken_group), cmocka_unit_test(test_ending_thread),
+        cmocka_unit_test(test_taken_apart),  cmocka_unit_test(test_wrong_number),
+        cmocka_unit_test(test_idle),         cmocka_unit_test(test_forked),
+        cmocka_unit_test(test_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
