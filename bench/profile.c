@@ -119,9 +119,10 @@ static void measure(const char *path, const char *what)
     if (rk_profile_finish(builder, stream, &profile, NULL) < 0)
         abort();
     double finished = now() - begin;
-    printf("  %-9s %6.2f M samples/s read, %6.2f M/s fed, finished in %5.0f ms; %zu stacks, +%ld MiB\n", what,
-           SAMPLES / read / 1e6, SAMPLES / fed / 1e6, finished * 1e3, rk_profile_stacks(profile),
-           peak_mib() - before);
+    struct rk_profile_columns columns = {.size = sizeof columns};
+    rk_profile_columns(profile, &columns);
+    printf("  %-9s %6.2f M samples/s read, %6.2f M/s fed, finished in %5.0f ms; %zu rows, +%ld MiB\n", what,
+           SAMPLES / read / 1e6, SAMPLES / fed / 1e6, finished * 1e3, columns.sample_n, peak_mib() - before);
     rk_profile_free(profile);
     rk_stream_close(stream);
 }

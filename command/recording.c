@@ -10,16 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVENTS_MOST 256 /* builders at work side by side */
 #define THREADS_MOST 8
-
-struct reading {
-    const char *verb;
-    struct rk_stream *stream;
-    struct rk_profile_builder *builders[EVENTS_MOST];
-    size_t n;
-    bool damaged;
-};
 
 static int out_of_memory(const char *verb)
 {
@@ -27,99 +18,54 @@ static int out_of_memory(const char *verb)
     return STATUS_FAILED;
 }
 
-static int no_such_event(const struct reading *r, const char *event)
+static int no_such_event(const char *verb, const struct rk_profile_columns *c, const char *event)
 {
-    struct rk_stream_event e = {.size = sizeof e};
     char name[200];
 
-    fprintf(stderr, "reckon %s: the recording has no event '%s'; it has:", r->verb, event);
-    for (size_t i = 0; i < rk_stream_events(r->stream) && rk_stream_event(r->stream, i, &e) == 0; i++)
-        fprintf(stderr, "%s %s", i ? "," : "", print_safe(e.name, name, sizeof name));
+    fprintf(stderr, "reckon %s: the recording has no event '%s'; it has:", verb, event);
+    for (size_t i = 0; i < c->event_n; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", print_safe(c->text[c->event_name[i]], name, sizeof name));
     fputc('\n', stderr);
     return STATUS_USAGE;
 }
 
-/* A builder for each event, or for those of the name that is asked for. */
-static int begin(struct reading *r, const char *event, const struct rk_profile_options *how)
+/* One of the profile's events, as a profile of its own. */
+static int take_event(const char *verb, const struct rk_profile *all, const char *event,
+                      struct recording *ret)
 {
-    struct rk_profile_options options = *how;
-    struct rk_stream_event e = {.size = sizeof e};
-    struct rk_error error = {.size = sizeof error};
-    size_t events = rk_stream_events(r->stream);
+    struct rk_profile_filter filter = {.size = sizeof filter, .event = event};
+    struct rk_error e = {.size = sizeof e};
 
-    if (events > EVENTS_MOST && !event) {
-        fprintf(stderr, "reckon %s: the recording has %zu events; choose one with --event\n", r->verb,
-                events);
-        return STATUS_USAGE;
-    }
-    for (size_t i = 0; i < events && r->n < EVENTS_MOST; i++) {
-        if (event && (rk_stream_event(r->stream, i, &e) < 0 || strcmp(e.name, event) != 0))
-            continue;
-        options.event = (uint32_t)i;
-        options.event_set = 1;
-        if (rk_profile_builder_open(&options, &r->builders[r->n], &error) < 0)
-            return print_error(r->verb, &error);
-        r->n++;
-    }
-    if (event && r->n == 0)
-        return no_such_event(r, event);
-    if (r->n == 0) { /* a pipe tells its events later */
-        if (rk_profile_builder_open(how, &r->builders[0], &error) < 0)
-            return print_error(r->verb, &error);
-        r->n = 1;
-    }
+    if (rk_profile_select(all, &filter, &ret->profiles[ret->n], &e) < 0)
+        return print_error(verb, &e);
+    ret->n++;
     return 0;
 }
 
-static int feed(struct reading *r)
+/* One profile for each event that has samples, or the one that is asked for. */
+static int split(const char *verb, struct rk_profile *all, const char *event, struct recording *ret)
 {
-    const struct rk_record *record;
-    struct rk_error e = {.size = sizeof e};
-    uint64_t bad = 0;
-    int rc;
-
-    while ((rc = rk_stream_next(r->stream, &record)) != 0) {
-        for (size_t i = 0; rc == 1 && i < r->n; i++) {
-            int fed = rk_profile_feed(r->builders[i], r->stream, record);
-            if (fed < 0)
-                rc = fed;
-        }
-        if (rc == -ENOMEM)
-            return out_of_memory(r->verb);
-        if (rc < 0 && bad++ == 0 && rk_stream_explain(r->stream, &e) == 0)
-            print_error(r->verb, &e); /* the first in full; what else can be read is still shown */
-        rk_stream_release(r->stream);
-    }
-    if (bad > 1)
-        fprintf(stderr, "reckon %s: %ju damaged records were left out\n", r->verb, (uintmax_t)bad);
-    r->damaged = bad > 0;
-    return 0;
-}
-
-/* The profiles that have samples; the first one where none has. */
-static int finish(struct reading *r, struct recording *ret)
-{
-    struct rk_error e = {.size = sizeof e};
+    struct rk_profile_columns c = {.size = sizeof c};
     struct rk_profile_summary s = {.size = sizeof s};
     int status = 0;
 
-    ret->damaged = r->damaged;
-    ret->profiles = calloc(r->n, sizeof(struct rk_profile *));
+    rk_profile_columns(all, &c);
+    rk_profile_summary(all, &s);
+    ret->profiles = calloc(c.event_n + 1, sizeof(struct rk_profile *));
     if (!ret->profiles)
-        return out_of_memory(r->verb);
-    for (size_t i = 0; i < r->n && status == 0; i++) {
-        struct rk_profile *profile = NULL;
-        struct rk_profile_builder *builder = r->builders[i];
-        r->builders[i] = NULL; /* finish() closes it whatever happens */
-        if (rk_profile_finish(builder, r->stream, &profile, &e) < 0)
-            return print_error(r->verb, &e);
-        rk_profile_summary(profile, &s);
-        if (s.samples || (i + 1 == r->n && ret->n == 0))
-            ret->profiles[ret->n++] = profile;
-        else
-            rk_profile_free(profile);
+        return out_of_memory(verb);
+    if (!event && s.events <= 1 && c.event_n <= 1) { /* all of it: most have but one */
+        ret->profiles[ret->n++] = all;
+        return 0;
     }
-    return 0;
+    for (size_t i = 0; i < c.event_n && status == 0; i++)
+        if (event ? strcmp(c.text[c.event_name[i]], event) == 0 && ret->n == 0
+                  : c.event_samples[i] || (i + 1 == c.event_n && ret->n == 0))
+            status = take_event(verb, all, c.text[c.event_name[i]], ret);
+    if (status == 0 && event && ret->n == 0)
+        status = no_such_event(verb, &c, event);
+    rk_profile_free(all);
+    return status;
 }
 
 struct rk_profile_options recording_options(void)
@@ -136,22 +82,17 @@ int recording_read(const char *verb, const char *path, const char *event,
                    const struct rk_profile_options *how, struct recording *ret)
 {
     struct rk_error e = {.size = sizeof e};
-    struct reading r = {.verb = verb};
-    struct rk_profile_summary s = {.size = sizeof s};
+    struct rk_profile *all = NULL;
+    uint64_t damaged = 0;
 
-    if (rk_stream_file(path ? path : RECORDING_DEFAULT, &r.stream, &e) < 0)
+    if (rk_profile_file(path ? path : RECORDING_DEFAULT, how, &all, &damaged, &e) < 0)
         return print_error(verb, &e);
-    int status = begin(&r, event, how);
-    if (status == 0)
-        status = feed(&r);
-    if (status == 0)
-        status = finish(&r, ret);
-    for (size_t i = 0; i < r.n; i++)
-        rk_profile_builder_close(r.builders[i]);
-    rk_stream_close(r.stream);
-    if (status == 0 && ret->damaged && rk_profile_summary(ret->profiles[0], &s) == 0 && s.samples == 0)
-        status = STATUS_FAILED; /* nothing could be read: there is nothing to show */
-    return status;
+    if (damaged)
+        print_error(verb, &e); /* the first in full; what else can be read is still shown */
+    if (damaged > 1)
+        fprintf(stderr, "reckon %s: %ju damaged records were left out\n", verb, (uintmax_t)damaged);
+    ret->damaged = damaged > 0;
+    return split(verb, all, event, ret);
 }
 
 const struct rk_profile *recording_only(const char *verb, const struct recording *recording)

@@ -62,33 +62,34 @@ static void print_head(const struct rk_profile_summary *s)
         printf("The recording was cut off; this is what it holds.\n");
 }
 
-static void print_functions(const struct rk_profile *profile, const struct rk_profile_summary *s,
-                            size_t lines)
+static void print_functions(const struct rk_profile *profile, const struct rk_aggregate *a, size_t lines)
 {
     struct colours c = print_colours(stdout);
-    size_t n = rk_profile_functions(profile), shown = lines && lines < n ? lines : n;
-    struct rk_function first = {.size = sizeof first};
+    size_t shown = lines && lines < a->n ? lines : a->n;
+    struct rk_profile_columns all = {.size = sizeof all};
 
-    if (rk_profile_function(profile, 0, &first) < 0)
+    rk_profile_columns(profile, &all);
+    if (a->n == 0)
         return;
     printf("\n%s   self  total  %-*s  function, module%s%s\n", c.faint, BAR_WIDTH, "",
-           s->by_line ? ", line" : "", c.plain);
+           a->per == RK_PER_LINE ? ", line" : "", c.plain);
     for (size_t i = 0; i < shown; i++) {
-        struct rk_function f = {.size = sizeof f};
         char bar[BAR_WIDTH + 1] = "", symbol[512], module[256];
-        rk_profile_function(profile, i, &f);
-        int width = first.self ? (int)((double)BAR_WIDTH * (double)f.self / (double)first.self + 0.5) : 0;
+        uint32_t frame = a->key[i];
+        int width = a->self[0] ? (int)((double)BAR_WIDTH * (double)a->self[i] / (double)a->self[0] + 0.5) : 0;
         memset(bar, '#', (size_t)width);
-        printf("%6.2f %6.2f  %s%-*s%s  %s%s%s, %s", percent(f.self, s->weight), percent(f.total, s->weight),
-               c.good, BAR_WIDTH, bar, c.plain, c.strong, print_safe(f.symbol, symbol, sizeof symbol),
-               c.plain, print_safe(f.module, module, sizeof module));
-        if (f.file)
-            printf(", %s%s:%" PRIu32 "%s", c.faint, print_safe(f.file, module, sizeof module), f.line,
+        printf("%6.2f %6.2f  %s%-*s%s  %s%s%s, %s", percent(a->self[i], a->weight),
+               percent(a->total[i], a->weight), c.good, BAR_WIDTH, bar, c.plain, c.strong,
+               print_safe(a->name[i], symbol, sizeof symbol), c.plain,
+               print_safe(all.text[all.frame_module[frame]], module, sizeof module));
+        if (a->per == RK_PER_LINE && all.frame_file[frame])
+            printf(", %s%s:%" PRIu32 "%s", c.faint,
+                   print_safe(all.text[all.frame_file[frame]], module, sizeof module), all.frame_line[frame],
                    c.plain);
         putchar('\n');
     }
-    if (shown < n)
-        printf("%s               … %zu more: reckon report --lines 0%s\n", c.faint, n - shown, c.plain);
+    if (shown < a->n)
+        printf("%s               … %zu more: reckon report --lines 0%s\n", c.faint, a->n - shown, c.plain);
 }
 
 static void print_unnamed(const struct rk_profile *profile, const struct rk_profile_summary *s)
@@ -107,16 +108,23 @@ static void print_unnamed(const struct rk_profile *profile, const struct rk_prof
     }
 }
 
-static void print_text(const struct rk_profile *profile, size_t lines)
+static int print_text(const struct rk_profile *profile, uint32_t per, size_t lines)
 {
     struct rk_profile_summary s = {.size = sizeof s};
+    struct rk_error e = {.size = sizeof e};
+    struct rk_aggregate *a = NULL;
+
+    if (rk_profile_aggregate(profile, per, &a, &e) < 0)
+        return print_error("report", &e);
 
     rk_profile_summary(profile, &s);
     print_head(&s);
     if (s.samples == 0 && !s.cut)
         printf("No sample was taken: the command may have been too short, or never on a CPU.\n");
-    print_functions(profile, &s, lines);
+    print_functions(profile, a, lines);
     print_unnamed(profile, &s);
+    rk_aggregate_free(a);
+    return 0;
 }
 
 static int flushed(const char *verb)
@@ -127,26 +135,35 @@ static int flushed(const char *verb)
     return STATUS_FAILED;
 }
 
-static int print_format(const struct recording *recording, const char *format)
+static int print_format(const struct recording *recording, uint32_t per, const char *format)
 {
+    struct rk_aggregate *a = NULL;
     struct rk_error e = {.size = sizeof e};
     struct rk_sink sink = print_sink(stdout);
     const struct rk_profile *profile = recording_only("report", recording);
 
     if (!profile)
         return STATUS_USAGE;
-    return rk_profile_export(profile, format, &sink, &e) < 0 ? print_error("report", &e) : 0;
+    int rc = 0;
+    if (per == RK_PER_FUNCTION)
+        rc = rk_profile_export(profile, format, &sink, &e);
+    else if ((rc = rk_profile_aggregate(profile, per, &a, &e)) == 0)
+        rc = rk_aggregate_export(profile, a, format, &sink, &e);
+    rk_aggregate_free(a);
+    return rc < 0 ? print_error("report", &e) : 0;
 }
 
 /* One section for each event. */
-static int print_sections(const struct recording *recording, size_t lines)
+static int print_sections(const struct recording *recording, uint32_t per, size_t lines)
 {
-    for (size_t i = 0; i < recording->n; i++) {
+    int status = 0;
+
+    for (size_t i = 0; i < recording->n && status == 0; i++) {
         if (i)
             putchar('\n');
-        print_text(recording->profiles[i], lines);
+        status = print_text(recording->profiles[i], per, lines);
     }
-    return 0;
+    return status;
 }
 
 int verb_report(int argc, char **argv)
@@ -161,6 +178,7 @@ int verb_report(int argc, char **argv)
     const char *path = NULL, *format = NULL, *event = NULL;
     struct rk_profile_options how = recording_options();
     uint64_t lines = 30;
+    uint32_t per = RK_PER_FUNCTION;
     int id;
 
     options_begin(&o, argc, argv);
@@ -176,7 +194,8 @@ int verb_report(int argc, char **argv)
             if (strcmp(o.value, "line") != 0 && strcmp(o.value, "srcline") != 0 &&
                 strcmp(o.value, "function") != 0 && strcmp(o.value, "sym") != 0)
                 return options_wrong(&o, "--sort: '%s' is neither function nor line", o.value);
-            how.by_line = strcmp(o.value, "line") == 0 || strcmp(o.value, "srcline") == 0;
+            per = strcmp(o.value, "line") == 0 || strcmp(o.value, "srcline") == 0 ? RK_PER_LINE
+                                                                                  : RK_PER_FUNCTION;
             break;
         case 'I':
             how.no_inline = 1;
@@ -199,7 +218,7 @@ int verb_report(int argc, char **argv)
     handle_recording struct recording recording = {0};
     int status = recording_read("report", o.rest_n ? o.rest[0] : path, event, &how, &recording);
     if (status == 0)
-        status = format ? print_format(&recording, format) : print_sections(&recording, lines);
+        status = format ? print_format(&recording, per, format) : print_sections(&recording, per, lines);
     if (status == 0)
         status = flushed("report");
     return status == 0 && recording.damaged ? STATUS_FAILED : status;

@@ -47,37 +47,22 @@ static int record(char **argv)
     return status;
 }
 
-static void print(const struct rk_profile *profile)
-{
-    struct rk_profile_summary summary = {.size = sizeof summary};
-    rk_profile_summary(profile, &summary);
-    printf("%" PRIu64 " samples, %" PRIu64 " lost\n", summary.samples, summary.loss.lost);
-    for (size_t i = 0; i < rk_profile_functions(profile) && i < 10; i++) {
-        struct rk_function f = {.size = sizeof f};
-        rk_profile_function(profile, i, &f);
-        printf("%6.2f%%  %s  %s\n", 100.0 * (double)f.self / (double)summary.weight, f.symbol, f.module);
-    }
-}
-
 static int report(void)
 {
-    struct rk_profile_builder *builder = NULL;
+    struct rk_profile_summary summary = {.size = sizeof summary};
     struct rk_profile *profile = NULL;
-    struct rk_stream *stream = NULL;
-    const struct rk_record *record;
-    int rc;
+    struct rk_aggregate *functions = NULL;
+    int rc = rk_profile_file("profile.data", NULL, &profile, NULL, &e);
 
-    if ((rc = rk_stream_file("profile.data", &stream, &e)) == 0 &&
-        (rc = rk_profile_builder_open(NULL, &builder, &e)) == 0) {
-        while (rk_stream_next(stream, &record) == 1) {
-            rk_profile_feed(builder, stream, record);
-            rk_stream_release(stream);
-        }
-        if ((rc = rk_profile_finish(builder, stream, &profile, &e)) == 0)
-            print(profile);
+    if (rc == 0 && (rc = rk_profile_aggregate(profile, RK_PER_FUNCTION, &functions, &e)) == 0) {
+        rk_profile_summary(profile, &summary);
+        printf("%" PRIu64 " samples, %" PRIu64 " lost\n", summary.samples, summary.loss.lost);
+        for (size_t i = 0; i < functions->n && i < 10; i++)
+            printf("%6.2f%%  %s\n", 100.0 * (double)functions->self[i] / (double)summary.weight,
+                   functions->name[i]);
     }
+    rk_aggregate_free(functions);
     rk_profile_free(profile);
-    rk_stream_close(stream);
     return rc;
 }
 

@@ -24,16 +24,28 @@ extern "C" {
  *              heaviest first. N is the number of samples. Threads of one name are one. What has no name is
  *              "[module]". ';' in a name becomes ':', a control character ' '.
  *   "csv"      symbol,module,self,self_percent,total,total_percent, hottest first, quoted by RFC 4180. self
- *              and total are sums of periods, percentages have four decimals. By line: file,line behind them.
+ *              and total are sums of periods, percentages have four decimals.
  *   "json"     one object: version; summary {event, events, samples, weight, threads, first_time,
  *              last_time, kept, lost, skipped, throttled, records_lost, unnamed, cut}; functions [{symbol,
- *              module, path, by line where known: file, line; self, self_percent, self_samples, total, total_percent, total_samples, and
+ *              module, path, self, self_percent, self_samples, total, total_percent, total_samples, and
  *              where it has no name: miss}]; unnamed [{module, reason, samples}]; stacks [{comm, pid, tid,
  *              event, weight, samples, frames}], frames being indexes of functions, outermost first. What
  *              is not known (lost …) is null.
  */
 RK_API int rk_profile_export(const struct rk_profile *profile, const char *format, const struct rk_sink *sink,
                              struct rk_error *e);
+
+/*
+ * Rows of rk_profile_aggregate():
+ *
+ *   "csv"      what the row is (function: symbol,module; line: the same, and file,line behind the sums; module:
+ *              module,path; thread: source,pid,tid,name; process: source,pid,name; name; cgroup,id; cpu; event;
+ *              source), then self,self_percent,total,total_percent, as above.
+ *   "json"     one object: version; summary as above; per; rows [{the same columns; self, self_percent, self_samples,
+ *              total, total_percent, total_samples; without a name: miss}].
+ */
+RK_API int rk_aggregate_export(const struct rk_profile *profile, const struct rk_aggregate *aggregate,
+                               const char *format, const struct rk_sink *sink, struct rk_error *e);
 
 /*
  * One record as a line, ended by a newline:

@@ -1,17 +1,36 @@
 /*
  * reckon/profile.h: samples → where the time goes.
  *
- *     rk_profile_builder_open(NULL, &b, &e);
- *     while (rk_stream_next(st, &r) == 1) { rk_profile_feed(b, st, r); rk_stream_release(st); }
- *     rk_profile_finish(b, st, &p, &e);                 // b is gone now
- *     for (size_t i = 0; i < rk_profile_functions(p); i++) {
- *         struct rk_function f = {.size = sizeof f};
- *         rk_profile_function(p, i, &f);                // hottest first
- *         printf("%8ju %s\n", (uintmax_t)f.self, f.symbol);
- *     }
+ * 1. The hottest functions of a recording:
+ *
+ *     rk_profile_file("perf.data", NULL, &p, NULL, &e);       // perf's or reckon's, folded stacks, pprof
+ *     rk_profile_aggregate(p, RK_PER_FUNCTION, &a, &e);
+ *     for (size_t i = 0; i < a->n; i++)                 // hottest first
+ *         printf("%8ju %s\n", (uintmax_t)a->self[i], a->name[i]);
+ *     rk_aggregate_free(a);
  *     rk_profile_free(p);
  *
- * A finished profile is immutable and may be shared among threads.
+ * 2. Live samples, a second's worth of one thread, as a flame graph's input:
+ *
+ *     rk_profile_builder_open(NULL, &b, &e);
+ *     while (rk_stream_next(st, &r) == 1) { rk_profile_feed(b, st, r); rk_stream_release(st); }
+ *     rk_profile_finish(b, st, &all, &e);               // b is gone now
+ *     struct rk_profile_filter f = {.size = sizeof f, .from = t, .to = t + 1000000000, .threads = &tid, .thread_n = 1};
+ *     rk_profile_select(all, &f, &p, &e);
+ *     rk_profile_export(p, "folded", &sink, &e);        // reckon/export.h
+ *
+ * 3. Every stack with its weight, from the columns:
+ *
+ *     struct rk_profile_columns c = {.size = sizeof c};
+ *     rk_profile_columns(p, &c);
+ *     for (size_t i = 0; i < c.sample_n; i++) {
+ *         for (uint32_t at = c.sample_node[i]; at != RK_NO_NODE; at = c.node_parent[at])
+ *             printf("%s < ", c.text[c.frame_symbol[c.node_frame[at]]]);
+ *         printf("%ju\n", (uintmax_t)c.sample_weight[i]);
+ *     }
+ *
+ * A finished profile is immutable and may be shared among threads: every call that takes it as const may run at the same
+ * time in many.
  */
 #ifndef RECKON_PROFILE_H
 #define RECKON_PROFILE_H
@@ -26,15 +45,32 @@ extern "C" {
 struct rk_profile_builder;
 struct rk_profile;
 
+/* How samples' times are kept: rk_profile_options.times. */
+enum rk_times {
+    RK_TIMES_BOUNDED, /* exact as long as they are few, then in slices of a power of two of ns, the wider the more there
+                         are: at most 262,144 rows more than there are distinct (stack, thread, CPU, cgroup, event) */
+    RK_TIMES_NONE, /* all samples of a stack, thread … are one row, whenever they were taken */
+    RK_TIMES_EACH, /* every sample is a row with its own time: memory grows with samples */
+};
+
 struct rk_profile_options {
     uint32_t size;
     uint32_t event; /* with event_set: only this event of the stream */
     uint32_t event_set;
     uint32_t no_inline; /* 1: functions that were inlined are no frames of their own */
     const char *root;   /* where files and kallsyms are looked up; NULL: "/" */
-    uint32_t by_line;   /* 1: a row of rk_profile_function() is a line of a function, not all of it */
+    uint32_t no_lines;  /* 1: frames are functions, not lines of functions: fewer of them */
     uint32_t threads;   /* that share the reading of debug information; 0, 1: the caller's alone */
+    uint32_t times;     /* enum rk_times */
+    uint32_t raw; /* 1: return addresses are looked up as they are, as perf report does, not the byte before:
+                           a call that ends a function is then taken for one of the function behind it */
 };
+
+/* Reads a file: perf.data of perf's or reckon's ("-": standard input), folded stacks ("a;b;c 12"), or pprof (gzip or
+ * plain), told apart by their first bytes. *ret_damaged (may be NULL): how many damaged records were left out; what was
+ * wrong with the first is in *e then, though the call succeeds. -errno where there is nothing to show. */
+RK_API int rk_profile_file(const char *path, const struct rk_profile_options *options,
+                           struct rk_profile **ret, uint64_t *ret_damaged, struct rk_error *e);
 
 RK_API int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_profile_builder **ret,
                                    struct rk_error *e);
@@ -44,10 +80,11 @@ RK_API struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_bui
  * Takes any record of the stream, in order: 1 a sample was added, 0 it was something else, -errno; one
  * that is refused (-EBADMSG) may be left out.
  *
- * A sample weighs its period; without one, the event's fixed period, else 1. Its stack is its call chain
- * under the sampled address; where no chain was taken, the address alone. A stack that was stored as registers and bytes
- * (perf record --call-graph dwarf) is unwound, by the files that ran, if they are still there. Memory grows with what is
- * distinct (addresses, stacks, threads), not with the number of samples.
+ * A sample weighs its period; without one, the event's fixed period, else 1. One of reckon record's event "off-cpu" weighs
+ * the nanoseconds until its thread goes on, by the SWITCH records. Its stack is its call chain under the sampled address;
+ * where no chain was taken, the address alone. A stack that was stored as registers and bytes (perf record --call-graph
+ * dwarf) is unwound, by the files that ran, if they are still there. Memory grows with what is distinct (addresses,
+ * stacks, threads), not with the number of samples: see enum rk_times.
  */
 RK_API int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
                            const struct rk_record *record);
@@ -60,38 +97,92 @@ RK_API struct rk_profile *rk_profile_free(struct rk_profile *profile);
 struct rk_profile_summary {
     uint32_t size;
     uint32_t cut;        /* the recording ended early */
-    struct rk_loss loss; /* kept, lost, skipped */
+    struct rk_loss loss; /* kept, lost, skipped, of all events here */
     uint64_t samples;
-    uint64_t weight;  /* sum of periods: what percentages are of */
-    uint64_t unnamed; /* samples whose own address has no name */
-    uint64_t threads; /* distinct (pid, tid) */
-    uint64_t first_time, last_time;
-    const char *event; /* name of the event, or of the first of several … */
-    uint32_t events;   /* … which are summed here as if they were one: see rk_profile_options.event */
-    uint32_t by_line;  /* as rk_profile_options.by_line said */
+    uint64_t weight;                /* sum of periods: what percentages are of */
+    uint64_t unnamed;               /* samples whose own address has no name */
+    uint64_t threads;               /* distinct (source, pid, tid) */
+    uint64_t first_time, last_time; /* ns; 0: samples had no times */
+    const char *
+        event; /* name of the event, or of the first of several, which are summed here as if they were one … */
+    const char *unit;  /* … and of its weight: "ns", or "" for a number of events */
+    uint32_t events;   /* how many have samples: see rk_profile_filter.event */
+    uint32_t depth;    /* frames of the deepest stack */
+    uint64_t slice_ns; /* times are multiples of it: 1, they are exact; 0: there are none */
     /* User stacks that were unwound, here or by the recorder: those that reached their thread's first function, that
      * the dump's size cut, that broke. All 0: none were. By the recorder: of all events. */
     uint64_t stacks_whole, stacks_cut, stacks_broken;
 };
 RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summary *ret);
 
-/* A function, hottest self first, or a line of one (rk_profile_options.by_line). `self` and `total` are sums of periods.
- * A function that recurs in a stack counts once in its total. One that was inlined is a frame inside of the one
- * that it was inlined into, and has the samples of its own code as `self`. */
-struct rk_function {
+/*
+ * All of a profile, as columns: arrays that live as long as it, each as long as its group's _n. Bindings wrap them without
+ * a copy.
+ *
+ *   text     every name once; texts elsewhere are indexes of it; 0 is "", "not known"
+ *   frame    a function, or a line of one: distinct (symbol, path, file, line, miss, flags)
+ *   node     all stacks as one prefix tree: its outer node (RK_NO_NODE: it is the outermost) and its frame. An outer node
+ *            has a lower index than those inside of it. A stack is its innermost node
+ *   thread   distinct (source, pid, tid, name): a thread that renamed itself is two
+ *   source   where samples came from: a machine, or what rk_profile_merge() was told to call it
+ *   event    what was sampled
+ *   cgroup   0 is "not known"
+ *   sample   distinct (node, thread, event, cpu, cgroup, time), in the order of time: `count` samples that weigh `weight`
+ */
+#define RK_NO_NODE UINT32_MAX
+#define RK_NO_CPU UINT32_MAX
+
+#define RK_FRAME_INLINE UINT32_C(1) /* inlined into the frame of the outer node */
+#define RK_FRAME_KERNEL UINT32_C(2) /* the kernel, or a module of it */
+
+struct rk_profile_columns {
     uint32_t size;
-    uint32_t miss;      /* enum rk_miss (reckon/symbol.h): why `symbol` is an address */
-    const char *symbol; /* name, or "[unknown]" where miss is set */
-    const char *module; /* last part of the path … */
-    const char *path;   /* … and all of it, as the process saw it; two files of one name are two rows */
-    uint64_t self, total;
-    uint64_t self_samples, total_samples;
-    const char *file; /* by line: where it is; NULL: unknown, or not by line */
-    uint32_t line;    /* 0: unknown, or not by line */
     uint32_t reserved;
+
+    size_t text_n;
+    const char *const *text;
+
+    size_t frame_n;
+    const uint32_t *frame_symbol; /* text; "[unknown]" where miss is set */
+    const uint32_t *frame_module; /* text: last part of the path … */
+    const uint32_t *frame_path;   /* … and all of it, as the process saw it */
+    const uint32_t *frame_file;   /* text: its source; 0: not known */
+    const uint32_t *frame_line;   /* 0: not known */
+    const uint32_t *frame_miss;   /* enum rk_miss (reckon/symbol.h): why it has no name */
+    const uint32_t *frame_flags;  /* RK_FRAME_… */
+    const uint32_t *
+        frame_function; /* the first frame of the same function: equal for all of its lines, inlined or not */
+
+    size_t node_n;
+    const uint32_t *node_parent, *node_frame;
+
+    size_t thread_n;
+    const int32_t *thread_pid, *thread_tid;      /* -1 where samples don't tell */
+    const uint32_t *thread_name, *thread_source; /* text, source */
+
+    size_t source_n;
+    const uint32_t *source_name; /* text */
+
+    size_t event_n;
+    const uint32_t *event_name, *event_unit;      /* texts; the unit of weights: "ns" or "" */
+    const uint64_t *event_samples, *event_weight; /* sums of the samples here */
+    const uint64_t *event_lost, *event_skipped;   /* as rk_loss has them; of the whole recording */
+    const uint32_t *event_known;                  /* RK_LOSS_…: which of them are known */
+
+    size_t cgroup_n;
+    const uint64_t *cgroup_id;
+    const uint32_t *cgroup_path; /* text */
+
+    size_t sample_n;
+    const uint32_t *sample_node, *sample_thread, *sample_event, *sample_cgroup;
+    const uint32_t *sample_cpu;  /* RK_NO_CPU: not known */
+    const uint64_t *sample_time; /* ns, rounded down to a multiple of summary.slice_ns; 0: not known */
+    const uint64_t *sample_weight, *sample_count;
 };
-RK_API size_t rk_profile_functions(const struct rk_profile *profile);
-RK_API int rk_profile_function(const struct rk_profile *profile, size_t index, struct rk_function *ret);
+RK_API int rk_profile_columns(const struct rk_profile *profile, struct rk_profile_columns *ret);
+
+/* The frames of a node's stack, outermost first: at most `max` of them (the outermost), and how many there are; -ERANGE. */
+RK_API int64_t rk_profile_path(const struct rk_profile *profile, uint32_t node, uint32_t *ret, size_t max);
 
 /* What could not be named, by module and reason, most samples first. */
 struct rk_unnamed {
@@ -103,20 +194,100 @@ struct rk_unnamed {
 RK_API size_t rk_profile_unnamed_count(const struct rk_profile *profile);
 RK_API int rk_profile_unnamed(const struct rk_profile *profile, size_t index, struct rk_unnamed *ret);
 
-/* Stacks: distinct by functions, thread, thread's name and event, heaviest first; each a path from the
- * outermost function to the sampled one. */
-struct rk_stack {
-    uint32_t size;
-    uint32_t frame_n;
-    const uint32_t *frames; /* indexes of rk_profile_function(), outermost first */
-    const char *comm;       /* thread's name */
-    int32_t pid, tid;       /* -1 where samples don't tell */
-    uint32_t event;         /* of the stream */
-    uint32_t reserved;
-    uint64_t weight, samples;
+/*
+ * Sums. `self` is what was sampled there, `total` with all that it called: what recurs in a stack counts once. One that was
+ * inlined is a frame inside of the one that it was inlined into, and has the samples of its own code as `self`. For
+ * those behind MODULE the two are the same.
+ */
+enum rk_per {
+    RK_PER_FUNCTION, /* (symbol, path); what has no name: (reason, path) */
+    RK_PER_LINE,     /* … and the line */
+    RK_PER_MODULE,   /* path */
+    RK_PER_THREAD,   /* (source, pid, tid), under its last name */
+    RK_PER_PROCESS,  /* (source, pid), under the name of its first thread */
+    RK_PER_NAME,     /* a thread's name */
+    RK_PER_CGROUP,
+    RK_PER_CPU,
+    RK_PER_EVENT,
+    RK_PER_SOURCE,
 };
-RK_API size_t rk_profile_stacks(const struct rk_profile *profile);
-RK_API int rk_profile_stack(const struct rk_profile *profile, size_t index, struct rk_stack *ret);
+
+/* Rows, greatest self first, then greatest total, then by name. */
+struct rk_aggregate {
+    size_t n;
+    uint32_t per;
+    uint32_t reserved;
+    uint64_t weight, samples;     /* of the whole profile */
+    const uint64_t *self, *total; /* weights */
+    const uint64_t *self_samples, *total_samples;
+    const uint32_t *key; /* what it is: a frame (FUNCTION, LINE, MODULE: the first of it), a thread (THREAD,
+                                         PROCESS, NAME), a cgroup, a CPU, an event, a source */
+    const char *const *name; /* symbol, module, thread's name …; lives as long as the profile, or as this */
+};
+RK_API int rk_profile_aggregate(const struct rk_profile *profile, uint32_t per, struct rk_aggregate **ret,
+                                struct rk_error *e);
+RK_API struct rk_aggregate *rk_aggregate_free(struct rk_aggregate *aggregate);
+
+/*
+ * A part of a profile, as a profile. Zero and NULL leave a thing as it is; what is given must all hold. Texts match as
+ * POSIX extended regular expressions, anywhere in the name; a bad one is -EINVAL.
+ */
+#define RK_SELECT_NO_INLINE UINT32_C(1) /* frames that were inlined are left out */
+#define RK_SELECT_NO_LINES UINT32_C(2)  /* lines of a function are one frame */
+#define RK_SELECT_NO_TIMES UINT32_C(4)  /* rows of all times are one */
+#define RK_SELECT_REVERSE UINT32_C(8) /* stacks begin with the sampled function and end with the outermost */
+
+struct rk_profile_filter {
+    uint32_t size;
+    uint32_t flags;                     /* RK_SELECT_… */
+    uint64_t from, to;                  /* times in [from, to), of whole slices; to 0: no end */
+    const char *event;                  /* its name, in full */
+    const int32_t *processes, *threads; /* pids, tids */
+    size_t process_n, thread_n;
+    const uint32_t *cpus;
+    size_t cpu_n;
+    const char *name; /* of the thread */
+    const char *cgroup, *source;
+    const char *module, *symbol;           /* of a frame anywhere in the stack */
+    const char *self_module, *self_symbol; /* of the sampled frame */
+    const char *callees; /* only what functions of that name do: stacks begin at the outermost of them */
+    const char *callers; /* only how they are reached: stacks end at the innermost of them */
+};
+RK_API int rk_profile_select(const struct rk_profile *profile, const struct rk_profile_filter *filter,
+                             struct rk_profile **ret, struct rk_error *e);
+
+/*
+ * Several profiles as one: of runs, of machines. labels NULL: sources keep their names; else labels[i] is what all of
+ * profiles[i] comes from. Times are in slices of the widest. Sums are the sums; the order of merging makes no difference
+ * to what is in the result.
+ */
+RK_API int rk_profile_merge(const struct rk_profile *const *profiles, const char *const *labels, size_t n,
+                            struct rk_profile **ret, struct rk_error *e);
+
+/* What `before` is multiplied with, so that the two can be compared. */
+enum rk_normalise {
+    RK_NORMALISE_WEIGHT, /* all of `after` ÷ all of `before`: shares are compared */
+    RK_NORMALISE_NONE,   /* 1: both did the same work */
+    RK_NORMALISE_TIME,   /* the time from first to last sample of the two: rates are compared */
+};
+
+/* Rows that differ, greatest change of self first. */
+struct rk_profile_diff {
+    size_t n;
+    uint32_t per, reserved;
+    double scale;                        /* what `before` was multiplied with */
+    const double *change, *change_total; /* after − before × scale, of self and total */
+    const uint64_t *before, *after;      /* self, as it was */
+    const uint64_t *before_total, *after_total;
+    const char *const *name, *const *module; /* module: NULL unless per FUNCTION, LINE */
+    const char *const *file;                 /* NULL unless per LINE and known */
+    const uint32_t *line;
+    uint64_t before_weight, after_weight; /* all of each */
+};
+/* One allocation, all of it its own. `per` is an enum rk_per; the two may be of different events. */
+RK_API int rk_profile_diff(const struct rk_profile *before, const struct rk_profile *after, uint32_t per,
+                           uint32_t normalise, struct rk_profile_diff **ret, struct rk_error *e);
+RK_API struct rk_profile_diff *rk_profile_diff_free(struct rk_profile_diff *diff);
 
 #ifdef __cplusplus
 }

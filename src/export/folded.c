@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 
 /* A name with nothing in it that would break the line, in pieces, without a copy. */
 static void write_name(struct output *out, const char *name)
@@ -28,31 +29,24 @@ static void write_name(struct output *out, const char *name)
     }
 }
 
-static void write_function(const struct rk_profile *profile, uint32_t index, struct output *out)
+static void write_frame(const struct rk_profile_columns *c, uint32_t frame, struct output *out)
 {
-    struct rk_function f = {.size = sizeof f};
+    const char *module = c->text[c->frame_module[frame]];
+    bool unnamed = c->frame_miss[frame];
 
-    rk_profile_function(profile, index, &f);
     output_bytes(out, ";", 1);
-    if (f.miss && f.module[0] != '[') {
+    if (unnamed && module[0] != '[') {
         output_bytes(out, "[", 1);
-        write_name(out, f.module);
+        write_name(out, module);
         output_bytes(out, "]", 1);
     } else {
-        write_name(out, f.miss ? f.module : f.symbol);
-    }
-    if (f.file) {
-        const char *slash = strrchr(f.file, '/');
-        output_text(out, " (");
-        write_name(out, slash ? slash + 1 : f.file);
-        output_format(out, ":%" PRIu32 ")", f.line);
+        write_name(out, unnamed ? module : c->text[c->frame_symbol[frame]]);
     }
 }
 
-/* A line to be: the path, whose place in the profile is the same for all stacks that have it; the name. */
+/* A line to be. */
 struct line {
-    size_t first;
-    uint32_t frame_n, comm;
+    uint32_t node, comm;
     uint64_t samples;
 };
 
@@ -60,10 +54,8 @@ static int compare_keys(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
 
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    if (a->frame_n != b->frame_n)
-        return a->frame_n < b->frame_n ? -1 : 1;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
     return (a->comm > b->comm) - (a->comm < b->comm);
 }
 
@@ -77,16 +69,14 @@ static int compare_lines(const void *left, const void *right)
 }
 
 /* Threads of one name are one: sorts, sums neighbours, returns how many lines are left, heaviest first. */
-static size_t merge(const struct rk_profile *profile, struct line *lines)
+static size_t merge(const struct rk_profile_columns *c, struct line *lines)
 {
-    size_t n = profile->stacks.n, kept = 0;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct stack *s = &profile->stacks.items[i];
-        lines[i] = (struct line){s->first, s->frame_n, profile->owners.items[s->owner].comm, s->samples};
-    }
-    qsort(lines, n, sizeof *lines, compare_keys);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < c->sample_n; i++)
+        lines[i] = (struct line){c->sample_node[i], c->thread_name[c->sample_thread[i]], c->sample_count[i]};
+    qsort(lines, c->sample_n, sizeof *lines, compare_keys);
+    for (size_t i = 0; i < c->sample_n; i++) {
         if (kept > 0 && compare_keys(&lines[kept - 1], &lines[i]) == 0)
             lines[kept - 1].samples += lines[i].samples;
         else
@@ -96,19 +86,38 @@ static size_t merge(const struct rk_profile *profile, struct line *lines)
     return kept;
 }
 
-void export_folded(const struct rk_profile *profile, struct output *out)
+static void write_lines(const struct rk_profile_columns *c, uint32_t depth, struct output *out)
 {
-    _cleanup_free_ struct line *lines = calloc(profile->stacks.n + 1, sizeof *lines);
-    if (!lines) {
+    _cleanup_free_ struct line *lines = calloc(c->sample_n + 1, sizeof *lines);
+    _cleanup_free_ uint32_t *path = calloc(depth + (size_t)1, sizeof *path);
+
+    if (!lines || !path) {
         out->error = -ENOMEM;
         return;
     }
-    size_t n = merge(profile, lines);
+    size_t n = merge(c, lines);
     for (size_t i = 0; i < n; i++) {
-        const char *comm = intern_text(&profile->texts, lines[i].comm);
+        const char *comm = c->text[lines[i].comm];
+        uint32_t frames = 0;
         write_name(out, comm[0] ? comm : "[unknown]");
-        for (uint32_t k = 0; k < lines[i].frame_n; k++)
-            write_function(profile, profile->frames.items[lines[i].first + k], out);
+        for (uint32_t at = lines[i].node; at != RK_NO_NODE; at = c->node_parent[at])
+            path[frames++] = c->node_frame[at];
+        while (frames > 0)
+            write_frame(c, path[--frames], out);
         output_format(out, " %" PRIu64 "\n", lines[i].samples);
     }
+}
+
+void export_folded(const struct rk_profile *profile, struct output *out)
+{
+    struct rk_profile_filter flat = {.size = sizeof flat, .flags = RK_SELECT_NO_LINES | RK_SELECT_NO_TIMES};
+    struct rk_profile *functions = NULL;
+    int rc = rk_profile_select(profile, &flat, &functions, NULL);
+
+    if (rc < 0) {
+        out->error = rc;
+        return;
+    }
+    write_lines(&functions->columns, functions->summary.depth, out);
+    rk_profile_free(functions);
 }

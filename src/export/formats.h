@@ -14,6 +14,13 @@ void export_folded(const struct rk_profile *profile, struct output *out);
 void export_csv(const struct rk_profile *profile, struct output *out);
 void export_json(const struct rk_profile *profile, struct output *out);
 
+/* Parts of them: rows.c, profile_json.c. */
+struct json;
+void rows_csv(const struct rk_profile *profile, const struct rk_aggregate *aggregate, struct output *out);
+void rows_json(struct json *j, const char *key, const struct rk_profile *profile,
+               const struct rk_aggregate *aggregate);
+void summary_json(struct json *j, const struct rk_profile_summary *summary);
+
 /* Records. */
 struct record;
 void export_record_text(const struct record *record, struct output *out);

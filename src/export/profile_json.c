@@ -12,15 +12,14 @@
  * Functions come hottest first, stacks heaviest first, frames outermost first. Times are nanoseconds of the
  * recording's clock, null where samples carried none; lost and skipped are null where they are not known.
  */
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "export/formats.h"
+#include "profile/profile.h"
+
+#include <errno.h>
 
 #include <reckon/symbol.h>
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0.0;
-}
 
 static void known(struct json *j, const char *key, uint64_t value, bool is_known)
 {
@@ -30,7 +29,7 @@ static void known(struct json *j, const char *key, uint64_t value, bool is_known
         json_null(j, key);
 }
 
-static void write_summary(struct json *j, const struct rk_profile_summary *s)
+void summary_json(struct json *j, const struct rk_profile_summary *s)
 {
     json_open(j, "summary", '{');
     json_text(j, "event", s->event);
@@ -50,80 +49,90 @@ static void write_summary(struct json *j, const struct rk_profile_summary *s)
     json_close(j, '}');
 }
 
-static void write_function(struct json *j, const struct rk_function *f, uint64_t weight)
+static void write_unnamed(struct json *j, const struct rk_profile *profile)
 {
-    json_open(j, NULL, '{');
-    json_text(j, "symbol", f->symbol);
-    json_text(j, "module", f->module);
-    json_text(j, "path", f->path);
-    if (f->file) {
-        json_text(j, "file", f->file);
-        json_u64(j, "line", f->line);
+    json_open(j, "unnamed", '[');
+    for (size_t i = 0; i < rk_profile_unnamed_count(profile); i++) {
+        struct rk_unnamed u = {.size = sizeof u};
+        rk_profile_unnamed(profile, i, &u);
+        json_open(j, NULL, '{');
+        json_text(j, "module", u.module);
+        json_text(j, "reason", rk_miss_text(u.miss));
+        json_u64(j, "samples", u.samples);
+        json_close(j, '}');
     }
-    json_u64(j, "self", f->self);
-    json_real(j, "self_percent", percent(f->self, weight));
-    json_u64(j, "self_samples", f->self_samples);
-    json_u64(j, "total", f->total);
-    json_real(j, "total_percent", percent(f->total, weight));
-    json_u64(j, "total_samples", f->total_samples);
-    if (f->miss)
-        json_text(j, "miss", rk_miss_text(f->miss));
-    json_close(j, '}');
+    json_close(j, ']');
 }
 
-static void write_stack(struct json *j, const struct rk_stack *s)
+/* Rows heaviest first. */
+static int compare_rows(const void *left, const void *right, void *context)
 {
-    json_open(j, NULL, '{');
-    json_text(j, "comm", s->comm);
-    json_i64(j, "pid", s->pid);
-    json_i64(j, "tid", s->tid);
-    known(j, "event", s->event, s->event != RK_NO_EVENT);
-    json_u64(j, "weight", s->weight);
-    json_u64(j, "samples", s->samples);
-    json_open(j, "frames", '[');
-    for (uint32_t i = 0; i < s->frame_n; i++)
-        json_u64(j, NULL, s->frames[i]);
+    const struct rk_profile_columns *c = context;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    if (c->sample_weight[a] != c->sample_weight[b])
+        return c->sample_weight[a] > c->sample_weight[b] ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static void write_stacks(struct json *j, struct rk_profile *p, const struct rk_aggregate *a)
+{
+    struct rk_profile_columns *c = &p->columns;
+    _cleanup_free_ uint32_t *row_of = zeroed(c->frame_n, sizeof *row_of);
+    _cleanup_free_ uint32_t *order = zeroed(c->sample_n, sizeof *order);
+    _cleanup_free_ uint32_t *path = zeroed(p->summary.depth, sizeof *path);
+
+    if (!row_of || !order || !path) {
+        j->out->error = -ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < a->n; i++)
+        row_of[a->key[i]] = (uint32_t)i;
+    for (size_t i = 0; i < c->sample_n; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, c->sample_n, sizeof *order, compare_rows, c);
+    json_open(j, "stacks", '[');
+    for (size_t i = 0; i < c->sample_n; i++) {
+        uint32_t row = order[i], thread = c->sample_thread[row];
+        json_open(j, NULL, '{');
+        json_text(j, "comm", c->text[c->thread_name[thread]]);
+        json_i64(j, "pid", c->thread_pid[thread]);
+        json_i64(j, "tid", c->thread_tid[thread]);
+        json_u64(j, "event", c->sample_event[row]);
+        json_u64(j, "weight", c->sample_weight[row]);
+        json_u64(j, "samples", c->sample_count[row]);
+        json_open(j, "frames", '[');
+        int64_t n = rk_profile_path(p, c->sample_node[row], path, p->summary.depth);
+        for (int64_t k = 0; k < n; k++)
+            json_u64(j, NULL, row_of[c->frame_function[path[k]]]);
+        json_close(j, ']');
+        json_close(j, '}');
+    }
     json_close(j, ']');
-    json_close(j, '}');
 }
 
 void export_json(const struct rk_profile *profile, struct output *out)
 {
-    struct rk_profile_summary summary = {.size = sizeof summary};
+    struct rk_profile_filter flat = {.size = sizeof flat, .flags = RK_SELECT_NO_LINES | RK_SELECT_NO_TIMES};
     struct json j = json_to(out);
+    struct rk_profile *p = NULL;
+    struct rk_aggregate *a = NULL;
 
-    rk_profile_summary(profile, &summary);
-    json_open(&j, NULL, '{');
-    json_text(&j, "version", RK_VERSION);
-    write_summary(&j, &summary);
-
-    json_open(&j, "functions", '[');
-    for (size_t i = 0; i < rk_profile_functions(profile); i++) {
-        struct rk_function f = {.size = sizeof f};
-        rk_profile_function(profile, i, &f);
-        write_function(&j, &f, summary.weight);
-    }
-    json_close(&j, ']');
-
-    json_open(&j, "unnamed", '[');
-    for (size_t i = 0; i < rk_profile_unnamed_count(profile); i++) {
-        struct rk_unnamed u = {.size = sizeof u};
-        rk_profile_unnamed(profile, i, &u);
+    int rc = rk_profile_select(profile, &flat, &p, NULL);
+    if (rc == 0)
+        rc = rk_profile_aggregate(p, RK_PER_FUNCTION, &a, NULL);
+    if (rc == 0) {
         json_open(&j, NULL, '{');
-        json_text(&j, "module", u.module);
-        json_text(&j, "reason", rk_miss_text(u.miss));
-        json_u64(&j, "samples", u.samples);
+        json_text(&j, "version", RK_VERSION);
+        summary_json(&j, &profile->summary);
+        rows_json(&j, "functions", p, a);
+        write_unnamed(&j, profile);
+        write_stacks(&j, p, a);
         json_close(&j, '}');
+        output_bytes(out, "\n", 1);
+    } else {
+        out->error = rc;
     }
-    json_close(&j, ']');
-
-    json_open(&j, "stacks", '[');
-    for (size_t i = 0; i < rk_profile_stacks(profile); i++) {
-        struct rk_stack s = {.size = sizeof s};
-        rk_profile_stack(profile, i, &s);
-        write_stack(&j, &s);
-    }
-    json_close(&j, ']');
-    json_close(&j, '}');
-    output_bytes(out, "\n", 1);
+    rk_aggregate_free(a);
+    rk_profile_free(p);
 }

@@ -28,11 +28,15 @@ int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_
     int rc = options_check(&ours, sizeof ours, options, "rk_profile_options", RK_STAGE_PROFILE, e);
     if (rc < 0)
         return rc;
+    if (ours.times > RK_TIMES_EACH)
+        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options.times is no enum rk_times: %u",
+                             ours.times);
 
     struct rk_profile_builder *builder = calloc(1, sizeof *builder);
     if (!builder)
         return fail_memory(e, RK_STAGE_PROFILE);
     builder->options = ours;
+    builder->slices.times = ours.times;
     rc = begin(builder, e);
     if (rc < 0)
         rk_profile_builder_close(builder);
@@ -57,13 +61,18 @@ struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *b
     intern_free(&builder->comms);
     pairs_free(&builder->identities);
     pairs_free(&builder->owners);
-    pairs_free(&builder->samples);
-    vector_free(&builder->amounts);
+    vector_free(&builder->cgroups);
+    table_free(&builder->cgroup_of);
+    pairs_free(&builder->scenes);
+    pairs_free(&builder->origins);
+    pairs_free(&builder->cells);
+    slices_free(&builder->slices);
+    waits_free(&builder->waits);
     table_free(&builder->generation_of);
     free(builder->cache);
     vector_free(&builder->addresses);
     vector_free(&builder->places);
-    vector_free(&builder->weight_of);
+    vector_free(&builder->event_of);
     rk_unwinder_close(builder->unwinder);
     vector_free(&builder->unwound);
     vector_free(&builder->ready_of);
@@ -141,7 +150,7 @@ static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_s
         return -ENOMEM;
     uint64_t *addresses = builder->addresses.items;
     struct rk_place *places = builder->places.items;
-    size_t n = chain_addresses(sample, misc, unwound, addresses);
+    size_t n = chain_addresses(sample, misc, unwound, builder->options.raw, addresses);
     if (n == 0) /* neither address nor chain was sampled: it counts, in no known place */
         addresses[n++] = 0;
     int rc = rk_image_find(builder->image, sample->pid, addresses, n, places);
@@ -203,61 +212,78 @@ static int64_t thread_of(struct rk_profile_builder *builder, int32_t pid, int32_
     return (int64_t)builder->threads.n++;
 }
 
-/* Who the sample belongs to. */
-static int64_t owner_of(struct rk_profile_builder *builder, const struct rk_sample *sample, uint32_t event)
+static int64_t cgroup_of(struct rk_profile_builder *builder, uint64_t id)
 {
-    if (builder->last_valid && builder->last_pid == sample->pid && builder->last_tid == sample->tid &&
-        builder->last_event == event)
-        return builder->last_owner;
+    uint32_t number = table_get(&builder->cgroup_of, id);
 
-    const char *name = rk_image_comm(builder->image, sample->pid, sample->tid);
-    int64_t thread = thread_of(builder, sample->pid, sample->tid);
-    int64_t comm = thread < 0 ? thread : intern_add(&builder->comms, name, strlen(name));
-    int64_t identity = comm < 0 ? comm : pairs_add(&builder->identities, (uint32_t)thread, (uint32_t)comm);
-    int64_t owner = identity < 0 ? identity : pairs_add(&builder->owners, (uint32_t)identity, event);
-    if (owner >= 0) {
-        builder->last_valid = true;
-        builder->last_pid = sample->pid;
-        builder->last_tid = sample->tid;
-        builder->last_event = event;
-        builder->last_owner = (uint32_t)owner;
-    }
-    return owner;
+    if (number != TABLE_NONE)
+        return number;
+    if (vector_reserve(&builder->cgroups, 1) < 0 ||
+        table_put(&builder->cgroup_of, id, (uint32_t)builder->cgroups.n) < 0)
+        return -ENOMEM;
+    builder->cgroups.items[builder->cgroups.n] = id;
+    return (int64_t)builder->cgroups.n++;
 }
 
-/* What a sample stands for that does not say it: the event's fixed period, else itself. */
-static int weight_of(struct rk_profile_builder *builder, const struct rk_stream *stream, uint32_t event,
-                     uint64_t *ret)
+/* Whose the sample is, and where it was taken. */
+static int64_t origin_of(struct rk_profile_builder *b, const struct rk_sample *sample, uint32_t event)
 {
-    *ret = 1;
+    uint32_t cpu = sample->present & RK_SAMPLE_CPU ? sample->cpu : RK_NO_CPU;
+    uint64_t id = sample->present & RK_SAMPLE_CGROUP ? sample->cgroup : 0;
+
+    if (b->last_valid && b->last_pid == sample->pid && b->last_tid == sample->tid && b->last_event == event &&
+        b->last_cpu == cpu && b->last_cgroup == id)
+        return b->last_origin;
+
+    const char *name = rk_image_comm(b->image, sample->pid, sample->tid);
+    int64_t thread = thread_of(b, sample->pid, sample->tid);
+    int64_t comm = thread < 0 ? thread : intern_add(&b->comms, name, strlen(name));
+    int64_t identity = comm < 0 ? comm : pairs_add(&b->identities, (uint32_t)thread, (uint32_t)comm);
+    int64_t owner = identity < 0 ? identity : pairs_add(&b->owners, (uint32_t)identity, event);
+    int64_t cgroup = owner < 0 ? owner : cgroup_of(b, id);
+    int64_t scene = cgroup < 0 ? cgroup : pairs_add(&b->scenes, cpu, (uint32_t)cgroup);
+    int64_t origin = scene < 0 ? scene : pairs_add(&b->origins, (uint32_t)owner, (uint32_t)scene);
+    if (origin >= 0) {
+        b->last_valid = true;
+        b->last_pid = sample->pid;
+        b->last_tid = sample->tid;
+        b->last_event = event;
+        b->last_cpu = cpu;
+        b->last_cgroup = id;
+        b->last_origin = (uint32_t)origin;
+    }
+    return origin;
+}
+
+/* What is known of an event: 0, or -ENOMEM. A sample that does not say what it stands for stands for the event's fixed
+ * period, else for itself. */
+static int event_of(struct rk_profile_builder *builder, const struct rk_stream *stream, uint32_t event,
+                    struct builder_event *ret)
+{
+    *ret = (struct builder_event){.weight = 1};
     if (event == RK_NO_EVENT)
         return 0;
-    while (builder->weight_of.n <= event) {
+    while (builder->event_of.n <= event) {
         struct rk_stream_event info = {.size = sizeof info};
-        if (rk_stream_event(stream, builder->weight_of.n, &info) < 0)
+        if (rk_stream_event(stream, builder->event_of.n, &info) < 0)
             return 0;
-        uint64_t *weight = vector_push(&builder->weight_of);
-        if (!weight)
+        struct builder_event *row = vector_push(&builder->event_of);
+        if (!row)
             return -ENOMEM;
-        *weight = info.period ? info.period : 1;
+        row->weight = info.period ? info.period : 1;
+        row->off_cpu = strcmp(info.name, WAITS_EVENT) == 0;
     }
-    *ret = builder->weight_of.items[event];
+    *ret = builder->event_of.items[event];
     return 0;
 }
 
-static int add(struct rk_profile_builder *builder, uint32_t node, uint32_t owner, uint64_t weight)
+int builder_add(struct rk_profile_builder *builder, uint32_t cell, uint64_t time, struct amount amount)
 {
-    if (vector_reserve(&builder->amounts, 1) < 0)
-        return -ENOMEM;
-    int64_t number = pairs_add(&builder->samples, node, owner);
-    if (number < 0)
-        return (int)number;
-    if ((size_t)number == builder->amounts.n)
-        builder->amounts.items[builder->amounts.n++] = (struct amount){0};
-    builder->amounts.items[number].weight += weight;
-    builder->amounts.items[number].samples++;
-    builder->summary.weight += weight;
-    builder->summary.samples++;
+    int rc = slices_add(&builder->slices, cell, time, amount, builder->cells.items.n);
+    if (rc < 0)
+        return rc;
+    builder->summary.weight += amount.weight;
+    builder->summary.samples += amount.samples;
     return 0;
 }
 
@@ -269,31 +295,48 @@ static void note_time(struct rk_profile_summary *summary, uint64_t time)
         summary->last_time = time;
 }
 
+/* A sample whose stack is known. */
+static int add(struct rk_profile_builder *b, const struct rk_sample *sample, uint32_t node, uint32_t event,
+               const struct builder_event *what)
+{
+    uint64_t time = sample->present & RK_SAMPLE_TIME ? sample->time : 0;
+    uint64_t weight = sample->present & RK_SAMPLE_PERIOD && sample->period ? sample->period : what->weight;
+    int64_t origin = origin_of(b, sample, event);
+    int64_t cell = origin < 0 ? origin : pairs_add(&b->cells, node, (uint32_t)origin);
+
+    if (cell < 0)
+        return (int)cell;
+    int rc = 0;
+    if (what->off_cpu && time) {
+        weight = 0; /* until its thread goes on */
+        rc = waits_begin(&b->waits, sample->tid, (uint32_t)cell, time);
+    }
+    return rc < 0 ? rc : builder_add(b, (uint32_t)cell, time, (struct amount){weight, 1});
+}
+
 int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
                     const struct rk_record *record)
 {
     struct rk_sample sample = {.size = sizeof sample};
-    uint64_t weight = 0;
+    struct builder_event what;
 
     if (!builder || !record)
         return -EINVAL;
-    if (record->type != RK_RECORD_SAMPLE)
-        return feed_image(builder, record);
+    if (record->type != RK_RECORD_SAMPLE) {
+        int rc = waits_feed(builder, record);
+        return rc < 0 ? rc : feed_image(builder, record);
+    }
     if (builder->options.event_set && record->event != builder->options.event)
         return 0;
     if (!stream)
         return -EINVAL;
     int rc = rk_stream_sample(stream, record, &sample);
-    if (rc < 0)
+    if (rc < 0 || (rc = event_of(builder, stream, record->event, &what)) < 0)
         return rc;
     if (!(sample.present & RK_SAMPLE_CALLCHAIN))
         sample.chain_n = 0;
     if (!(sample.present & RK_SAMPLE_TID))
         sample.pid = sample.tid = -1;
-    if (sample.present & RK_SAMPLE_PERIOD && sample.period)
-        weight = sample.period;
-    else if ((rc = weight_of(builder, stream, record->event, &weight)) < 0)
-        return rc;
 
     rc = unwound_chain(builder, stream, record, &sample);
     if (rc < 0)
@@ -301,10 +344,7 @@ int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *
     int64_t node = stack_of(builder, &sample, record->misc, rc == 1);
     if (node < 0)
         return (int)node;
-    int64_t owner = owner_of(builder, &sample, record->event);
-    if (owner < 0)
-        return (int)owner;
-    rc = add(builder, (uint32_t)node, (uint32_t)owner, weight);
+    rc = add(builder, &sample, (uint32_t)node, record->event, &what);
     if (rc < 0)
         return rc;
     if (sample.present & RK_SAMPLE_TIME)

@@ -3,8 +3,8 @@
  *
  *     frames    (module, offset in it), or an address that lies in no module
  *     nodes     the stacks as one prefix tree: (outer node, frame); a stack is its innermost node
- *     owners    (thread, its name, event)
- *     samples   (node, owner) → weight and count
+ *     origins   (thread, its name, event, CPU, cgroup)
+ *     cells     (node, origin), and their weights and counts by slices of time (slices.h)
  *
  * Most samples repeat a chain seen before, so the way from a raw chain to its node is remembered in a cache
  * of fixed size, keyed by two independent 64-bit hashes over the process, its address space's generation
@@ -14,7 +14,8 @@
 #define PROFILE_BUILDER_H
 
 #include "base/intern.h"
-#include "profile/pairs.h"
+#include "profile/slices.h"
+#include "profile/waits.h"
 #include "unwind/chain.h"
 
 #include <reckon/image.h>
@@ -24,10 +25,6 @@
 struct frame {
     uint64_t offset; /* an address where module is RK_NO_MODULE */
     uint32_t module; /* the image's index */
-};
-
-struct amount {
-    uint64_t weight, samples;
 };
 
 struct thread {
@@ -52,13 +49,18 @@ struct rk_profile_builder {
     struct pairs nodes;            /* (outer node, frame) */
 
     VECTOR(struct thread) threads;
-    struct table thread_of;  /* pid << 32 | tid → thread */
-    struct intern comms;     /* threads' names */
-    struct pairs identities; /* (thread, comm) */
-    struct pairs owners;     /* (identity, event) */
+    struct table thread_of;   /* pid << 32 | tid → thread */
+    struct intern comms;      /* threads' names */
+    struct pairs identities;  /* (thread, comm) */
+    struct pairs owners;      /* (identity, event) */
+    VECTOR(uint64_t) cgroups; /* ids; 0: not known */
+    struct table cgroup_of;   /* id → cgroup */
+    struct pairs scenes;      /* (CPU, cgroup) */
+    struct pairs origins;     /* (owner, scene) */
 
-    struct pairs samples;          /* (node, owner) */
-    VECTOR(struct amount) amounts; /* beside samples */
+    struct pairs cells; /* (node, origin) */
+    struct slices slices;
+    struct waits waits; /* off-CPU */
 
     struct table generation_of; /* pid → how often its mappings changed */
     uint32_t generation;        /* … and the kernel's */
@@ -73,13 +75,21 @@ struct rk_profile_builder {
     struct chain_tally tally;
     VECTOR(uint8_t) ready_of; /* by event: its chains were unwound by the recorder */
 
-    VECTOR(uint64_t) weight_of;        /* by event: what a sample without a period stands for */
+    VECTOR(struct builder_event {
+        uint64_t weight; /* what a sample without a period stands for */
+        bool off_cpu;    /* samples weigh what follows them */
+    })
+    event_of;                          /* by event */
     struct rk_profile_summary summary; /* samples, weight and times so far */
 
-    /* The last sample's owner, until a name changes. */
+    /* The last sample's origin, until a name changes. */
     bool last_valid;
     int32_t last_pid, last_tid;
-    uint32_t last_event, last_owner;
+    uint32_t last_event, last_cpu, last_origin;
+    uint64_t last_cgroup;
 };
+
+/* Adds to a cell. 0 or -errno. */
+int builder_add(struct rk_profile_builder *builder, uint32_t cell, uint64_t time, struct amount amount);
 
 #endif

@@ -21,7 +21,7 @@ static uint32_t marker_mode(uint64_t marker)
     }
 }
 
-size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwound, uint64_t *ret)
+size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwound, bool raw, uint64_t *ret)
 {
     uint64_t chain_n = sample->present & RK_SAMPLE_CALLCHAIN ? sample->chain_n : 0;
     bool has_ip = sample->present & RK_SAMPLE_IP;
@@ -43,7 +43,7 @@ size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwou
                 ret[n++] = at;
             first = innermost = false;
         } else if (at != 0) { /* nothing returns to 0: it ends a chain */
-            ret[n++] = at - !(unwound && mode == MODE_USER);
+            ret[n++] = at - !(raw || (unwound && mode == MODE_USER));
         }
     }
     return n;

@@ -10,7 +10,8 @@
  * from the interrupted one that the chain begins with, and a chain without a kernel part
  * (exclude_callchain_kernel) leaves out a sampled kernel address.
  *
- * A user part that was unwound (`unwound`) has no return addresses: all of it is ready to be looked up.
+ * A user part that was unwound (`unwound`) has no return addresses: all of it is ready to be looked up. With `raw`
+ * return addresses are given as they are, too.
  */
 #ifndef PROFILE_CHAIN_H
 #define PROFILE_CHAIN_H
@@ -20,6 +21,6 @@
 #include <stdbool.h>
 
 /* Writes up to sample->chain_n + 1 addresses, innermost first; returns how many. `misc` is the record's. */
-size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwound, uint64_t *ret);
+size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwound, bool raw, uint64_t *ret);
 
 #endif

@@ -5,195 +5,185 @@
 
 #include <errno.h>
 
+/* PERF_TYPE_SOFTWARE, and its two clocks. */
+#define TYPE_SOFTWARE 1
+#define CLOCK_MAX 1
+
 static void finish_free(struct finish *f)
 {
     rk_symbolizer_close(f->symbolizer);
-    pairs_free(&f->names);
-    pairs_free(&f->lines);
-    pairs_free(&f->functions);
     free(f->functions_of);
     vector_free(&f->inlines);
-    pairs_free(&f->tree);
-    free(f->amounts);
+    maker_free(&f->maker);
 }
 
-/* The owners, flat. */
-static int owners(struct finish *f)
+/* Each node of the builder's → one of the maker's. */
+static int fold(struct finish *f, uint32_t *node_of)
 {
     const struct rk_profile_builder *b = f->builder;
-    struct rk_profile *p = f->profile;
 
-    for (size_t i = 0; i < b->owners.items.n; i++) {
-        struct pair owner = b->owners.items.items[i];
-        struct pair identity = b->identities.items.items[owner.a];
+    for (size_t i = 0; i < b->nodes.items.n; i++) {
+        struct pair node = b->nodes.items.items[i];
+        uint32_t outer = node.a == PAIRS_NONE ? RK_NO_NODE : node_of[node.a];
+        const struct frame_functions *functions = &f->functions_of[node.b];
+        for (uint32_t k = 0; k < functions->n; k++) {
+            int64_t folded = maker_node(&f->maker, outer, f->inlines.items[functions->first + k]);
+            if (folded < 0)
+                return (int)folded;
+            outer = (uint32_t)folded;
+        }
+        node_of[i] = outer;
+    }
+    return 0;
+}
+
+/* Threads under their names, by the builder's identities. */
+static int threads(struct finish *f, const struct rk_stream *stream, uint32_t *ret)
+{
+    const struct rk_profile_builder *b = f->builder;
+    struct rk_stream_info info = {.size = sizeof info, .host = ""};
+
+    if (stream)
+        rk_stream_info(stream, &info);
+    int64_t source = maker_source(&f->maker, info.host ? info.host : "");
+    if (source < 0)
+        return (int)source;
+    for (size_t i = 0; i < b->identities.items.n; i++) {
+        struct pair identity = b->identities.items.items[i];
         struct thread thread = b->threads.items[identity.a];
-        const char *comm = intern_text(&b->comms, identity.b);
-        int64_t text = intern_add(&p->texts, comm, strlen(comm));
-        struct owner *row = text < 0 ? NULL : vector_push(&p->owners);
-        if (!row)
-            return -ENOMEM;
-        *row = (struct owner){thread.pid, thread.tid, (uint32_t)text, owner.b};
+        int64_t number = maker_thread(&f->maker, (uint32_t)source, thread.pid, thread.tid,
+                                      intern_text(&b->comms, identity.b));
+        if (number < 0)
+            return (int)number;
+        ret[i] = (uint32_t)number;
     }
     return 0;
 }
 
-#define DESCENDING(a, b) ((a) < (b) ? 1 : (a) > (b) ? -1 : 0)
-
-static int compare_functions(const void *left, const void *right, void *context)
+/* Whether the event's weights are nanoseconds. */
+static bool is_time(const struct rk_profile_builder *b, const struct rk_stream_event *event)
 {
-    const struct rk_profile *p = context;
-    const struct function *a = &p->functions.items[*(const uint32_t *)left];
-    const struct function *b = &p->functions.items[*(const uint32_t *)right];
-    int order = DESCENDING(a->self, b->self);
-
-    if (!order)
-        order = DESCENDING(a->total, b->total);
-    if (!order)
-        order = strcmp(intern_text(&p->texts, a->symbol), intern_text(&p->texts, b->symbol));
-    if (!order)
-        order = strcmp(intern_text(&p->texts, a->path), intern_text(&p->texts, b->path));
-    if (!order && a->file && b->file)
-        order = strcmp(intern_text(&p->texts, a->file - 1), intern_text(&p->texts, b->file - 1));
-    if (!order)
-        order = (a->line > b->line) - (a->line < b->line);
-    return order ? order : (a->miss > b->miss) - (a->miss < b->miss);
+    return (event->type == TYPE_SOFTWARE && event->config <= CLOCK_MAX) ||
+           strcmp(event->name, "offcpu-time") == 0 ||
+           (strcmp(event->name, WAITS_EVENT) == 0 && b->waits.seen);
 }
 
-static int compare_unnamed(const void *left, const void *right, void *context)
+static int64_t add_event(struct finish *f, const struct rk_stream *stream, uint32_t number)
 {
-    const struct rk_profile *p = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    int order = DESCENDING(p->functions.items[a].self_samples, p->functions.items[b].self_samples);
+    struct rk_stream_event event = {.size = sizeof event, .name = ""};
+    struct rk_loss loss = {.size = sizeof loss};
 
-    return order ? order : (a > b) - (a < b);
+    if (number == RK_NO_EVENT || !stream || rk_stream_event(stream, number, &event) < 0)
+        return maker_event(&f->maker, "", "", NULL);
+    bool known = rk_stream_loss(stream, number, &loss) == 0;
+    return maker_event(&f->maker, event.name, is_time(f->builder, &event) ? "ns" : "", known ? &loss : NULL);
 }
 
-/* Hottest first; the tree's functions are renumbered. */
-static int sort_functions(struct finish *f)
-{
-    struct rk_profile *p = f->profile;
-    size_t n = p->functions.n;
-    _cleanup_free_ uint32_t *order = zeroed(n, sizeof *order), *rank = zeroed(n, sizeof *rank);
-    struct function *sorted = zeroed(n, sizeof *sorted);
-
-    if (!order || !rank || !sorted) {
-        free(sorted);
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    qsort_r(order, n, sizeof *order, compare_functions, p);
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = p->functions.items[order[i]];
-        rank[order[i]] = (uint32_t)i;
-    }
-    free(p->functions.items);
-    p->functions.items = sorted;
-    p->functions.room = n ? n : 1;
-    for (size_t i = 0; i < f->tree.items.n; i++)
-        f->tree.items.items[i].b = rank[f->tree.items.items[i].b];
-    for (size_t i = 0; i < n; i++) {
-        if (!sorted[i].miss || !sorted[i].self_samples)
-            continue;
-        uint32_t *row = vector_push(&p->unnamed);
-        if (!row)
-            return -ENOMEM;
-        *row = (uint32_t)i;
-    }
-    if (p->unnamed.n)
-        qsort_r(p->unnamed.items, p->unnamed.n, sizeof *p->unnamed.items, compare_unnamed, p);
-    return 0;
-}
-
-/* Writes the paths: from the last node to the first, so that a node below is met before those above it,
- * which then need no array of their own. */
-static int lay_out(struct finish *f)
-{
-    const struct pair *nodes = f->tree.items.items;
-    struct rk_profile *p = f->profile;
-    size_t n = f->tree.items.n;
-    _cleanup_free_ size_t *first = zeroed(n, sizeof *first);
-    _cleanup_free_ uint32_t *depth = zeroed(n, sizeof *depth);
-
-    if (!first || !depth)
-        return -ENOMEM;
-    memset(first, 0xff, n * sizeof *first);
-    for (size_t i = 0; i < n; i++)
-        depth[i] = nodes[i].a == PAIRS_NONE ? 1 : depth[nodes[i].a] + 1;
-    for (size_t i = n; i-- > 0;) {
-        if (first[i] != SIZE_MAX)
-            continue;
-        if (vector_reserve(&p->frames, depth[i]) < 0)
-            return -ENOMEM;
-        for (uint32_t at = (uint32_t)i; at != PAIRS_NONE; at = nodes[at].a) {
-            p->frames.items[p->frames.n + depth[at] - 1] = nodes[at].b;
-            if (first[at] == SIZE_MAX)
-                first[at] = p->frames.n;
-        }
-        p->frames.n += depth[i];
-    }
-    for (size_t i = 0; i < p->stacks.n; i++) {
-        struct stack *stack = &p->stacks.items[i];
-        stack->frame_n = depth[stack->first];
-        stack->first = first[stack->first];
-    }
-    return 0;
-}
-
-static int compare_stacks(const void *left, const void *right, void *context)
-{
-    const struct rk_profile *p = context;
-    const struct stack *a = left, *b = right;
-    int order = DESCENDING(a->weight, b->weight);
-
-    if (!order)
-        order = DESCENDING(a->samples, b->samples);
-    for (uint32_t i = 0; !order && i < a->frame_n && i < b->frame_n; i++) {
-        uint32_t x = p->frames.items[a->first + i], y = p->frames.items[b->first + i];
-        order = (x > y) - (x < y);
-    }
-    if (!order)
-        order = (a->frame_n > b->frame_n) - (a->frame_n < b->frame_n);
-    return order ? order : (a->owner > b->owner) - (a->owner < b->owner);
-}
-
-/* What the stream knows, and the event's name. */
-static int summarise(struct finish *f, const struct rk_stream *stream)
+/* All events of the stream, or the one that was asked for; then what samples have beyond them. */
+static int events(struct finish *f, const struct rk_stream *stream, struct table *ret)
 {
     const struct rk_profile_builder *b = f->builder;
-    struct rk_profile *p = f->profile;
-    struct rk_stream_event event = {.size = sizeof event, .name = ""};
-    struct rk_stream_info info = {.size = sizeof info};
-    uint32_t lowest = RK_NO_EVENT;
-    struct table seen = {0};
+    size_t n = stream ? rk_stream_events(stream) : 0;
+    int64_t number = 0;
 
-    for (size_t i = 0; i < p->owners.n; i++) {
-        uint32_t number = p->owners.items[i].event;
-        if (table_put(&seen, number, 0) < 0) {
-            table_free(&seen);
-            return -ENOMEM;
+    for (size_t i = 0; i < n && number >= 0; i++)
+        if (!b->options.event_set || b->options.event == i) {
+            number = add_event(f, stream, (uint32_t)i);
+            if (number >= 0 && table_put(ret, i, (uint32_t)number) < 0)
+                number = -ENOMEM;
         }
-        lowest = number < lowest ? number : lowest;
+    for (size_t i = 0; i < b->owners.items.n && number >= 0; i++) {
+        uint32_t event = b->owners.items.items[i].b;
+        if (table_get(ret, event) != TABLE_NONE)
+            continue;
+        number = add_event(f, stream, event);
+        if (number >= 0 && table_put(ret, event, (uint32_t)number) < 0)
+            number = -ENOMEM;
     }
-    p->summary.events = (uint32_t)seen.n;
-    table_free(&seen);
-    p->summary.threads = b->threads.n;
-    unwound_summarise(b, stream, &p->summary);
-    p->summary.loss = (struct rk_loss){.size = sizeof p->summary.loss, .kept = p->summary.samples};
-    if (b->options.event_set)
-        lowest = b->options.event;
-    if (stream) {
-        rk_stream_loss(stream, b->options.event_set ? b->options.event : RK_NO_EVENT, &p->summary.loss);
-        if (rk_stream_info(stream, &info) == 0)
-            p->summary.cut = info.cut;
-        if (lowest == RK_NO_EVENT || rk_stream_event(stream, lowest, &event) < 0)
-            event.name = "";
+    return number < 0 ? (int)number : 0;
+}
+
+static int cgroups(struct finish *f, uint32_t *ret)
+{
+    const struct rk_profile_builder *b = f->builder;
+
+    for (size_t i = 0; i < b->cgroups.n; i++) {
+        uint64_t id = b->cgroups.items[i];
+        int64_t number = maker_cgroup(&f->maker, id, id ? rk_image_cgroup(b->image, id) : "");
+        if (number < 0)
+            return (int)number;
+        ret[i] = (uint32_t)number;
     }
-    int64_t text = intern_add(&p->texts, event.name, strlen(event.name));
-    if (text < 0)
-        return (int)text;
-    p->summary.event = intern_text(&p->texts, (uint32_t)text);
     return 0;
+}
+
+/* Where the parts of the builder's cells have gone. */
+struct moved {
+    uint32_t *nodes, *threads, *cgroups;
+    struct table events;
+};
+
+static int samples(struct finish *f, const struct moved *moved)
+{
+    const struct rk_profile_builder *b = f->builder;
+
+    for (size_t i = 0; i < b->slices.rows.n; i++) {
+        const struct slices_row *row = &b->slices.rows.items[i];
+        struct pair cell = b->cells.items.items[row->cell];
+        struct pair origin = b->origins.items.items[cell.b];
+        struct pair owner = b->owners.items.items[origin.a], scene = b->scenes.items.items[origin.b];
+        bool waits = owner.b < b->event_of.n && b->event_of.items[owner.b].off_cpu && !b->waits.seen;
+        struct maker_sample sample = {
+            .node = moved->nodes[cell.a],
+            .thread = moved->threads[owner.a],
+            .event = table_get(&moved->events, owner.b),
+            .cpu = scene.a,
+            .cgroup = moved->cgroups[scene.b],
+            .time = row->time,
+            .amount = {waits ? row->amount.samples : row->amount.weight, row->amount.samples},
+        };
+        int rc = maker_sample(&f->maker, &sample);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int rows(struct finish *f, const struct rk_stream *stream)
+{
+    const struct rk_profile_builder *b = f->builder;
+    struct moved moved = {
+        .nodes = zeroed(b->nodes.items.n, sizeof *moved.nodes),
+        .threads = zeroed(b->identities.items.n, sizeof *moved.threads),
+        .cgroups = zeroed(b->cgroups.n, sizeof *moved.cgroups),
+    };
+    int rc = moved.nodes && moved.threads && moved.cgroups ? 0 : -ENOMEM;
+
+    if (rc == 0 && (rc = fold(f, moved.nodes)) == 0 && (rc = threads(f, stream, moved.threads)) == 0 &&
+        (rc = events(f, stream, &moved.events)) == 0 && (rc = cgroups(f, moved.cgroups)) == 0)
+        rc = samples(f, &moved);
+    free(moved.nodes);
+    free(moved.threads);
+    free(moved.cgroups);
+    table_free(&moved.events);
+    return rc;
+}
+
+/* What the stream knows and samples don't. */
+static void summarise(const struct rk_profile_builder *b, const struct rk_stream *stream,
+                      struct rk_profile_summary *ret)
+{
+    struct rk_stream_info info = {.size = sizeof info};
+
+    *ret = b->summary;
+    ret->slice_ns = ret->last_time && b->options.times != RK_TIMES_NONE ? UINT64_C(1) << b->slices.shift : 0;
+    ret->loss = (struct rk_loss){.size = sizeof ret->loss};
+    unwound_summarise(b, stream, ret);
+    if (!stream)
+        return;
+    rk_stream_loss(stream, b->options.event_set ? b->options.event : RK_NO_EVENT, &ret->loss);
+    if (rk_stream_info(stream, &info) == 0)
+        ret->cut = info.cut;
 }
 
 /* What a recording knows of the files that ran, so that others now in their place are not believed. */
@@ -211,50 +201,37 @@ static int tell_build_ids(struct finish *f, const struct rk_stream *stream)
     return rc;
 }
 
-static int finish_run(struct finish *f, const struct rk_stream *stream, struct rk_error *e)
+static int finish_run(struct finish *f, struct rk_profile_builder *builder, const struct rk_stream *stream,
+                      struct rk_profile **ret, struct rk_error *e)
 {
-    struct rk_symbolizer_options options = {.size = sizeof options, .root = f->builder->options.root};
+    struct rk_symbolizer_options options = {.size = sizeof options, .root = builder->options.root};
+    struct rk_profile_summary summary;
     int rc = rk_symbolizer_open(&options, &f->symbolizer, e);
+
     if (rc < 0)
         return rc;
-
-    if ((rc = tell_build_ids(f, stream)) < 0 || (rc = finish_name(f)) < 0 || (rc = owners(f)) < 0 ||
-        (rc = finish_fold(f)) < 0 || (rc = finish_total(f)) < 0 || (rc = sort_functions(f)) < 0 ||
-        (rc = lay_out(f)) < 0 || (rc = summarise(f, stream)) < 0) {
-        if (rc == -ENOMEM)
-            return fail_memory(e, RK_STAGE_PROFILE);
-        return fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "the profile can't be built: %s",
-                    strerror(-rc));
+    if ((rc = maker_begin(&f->maker)) == 0 && (rc = waits_end(builder)) == 0 &&
+        (rc = tell_build_ids(f, stream)) == 0 && (rc = finish_name(f)) == 0 && (rc = rows(f, stream)) == 0) {
+        summarise(builder, stream, &summary);
+        rc = maker_end(&f->maker, &summary, ret);
     }
-    if (f->profile->stacks.n)
-        qsort_r(f->profile->stacks.items, f->profile->stacks.n, sizeof *f->profile->stacks.items,
-                compare_stacks, f->profile);
-    return 0;
+    if (rc == -ENOMEM)
+        return fail_memory(e, RK_STAGE_PROFILE);
+    return rc == 0 ? 0
+                   : fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "the profile can't be built: %s",
+                          strerror(-rc));
 }
 
 int rk_profile_finish(struct rk_profile_builder *builder, const struct rk_stream *stream,
                       struct rk_profile **ret, struct rk_error *e)
 {
-    int rc;
-
     if (!builder || !ret) {
         rk_profile_builder_close(builder);
         return fail_null(e, RK_STAGE_PROFILE, "rk_profile_finish", builder ? "ret" : "builder");
     }
-    struct finish f = {.builder = builder, .profile = calloc(1, sizeof *f.profile)};
-    if (!f.profile) {
-        rc = fail_memory(e, RK_STAGE_PROFILE);
-    } else {
-        f.profile->summary = builder->summary;
-        f.profile->summary.size = sizeof f.profile->summary;
-        f.profile->summary.by_line = builder->options.by_line;
-        rc = finish_run(&f, stream, e);
-    }
+    struct finish f = {.builder = builder};
+    int rc = finish_run(&f, builder, stream, ret, e);
     finish_free(&f);
     rk_profile_builder_close(builder);
-    if (rc < 0)
-        rk_profile_free(f.profile);
-    else
-        *ret = f.profile;
     return rc;
 }

@@ -1,5 +1,5 @@
 /*
- * Frames → functions. Frames are taken module by module, and the symbolizer is asked for all offsets of one module at a
+ * Addresses → functions and lines. Frames are taken module by module, and the symbolizer is asked for all offsets of one module at a
  * time: what it costs is the reading of each compilation unit, once. A frame in code that was inlined becomes a frame
  * for each function there.
  */
@@ -18,63 +18,41 @@ struct naming {
     uint32_t line;
 };
 
-static int64_t text_add(struct finish *f, const char *text)
+/* The frame of that name in a module. */
+static int64_t frame_add(struct finish *f, const struct naming *naming, const struct rk_module *module,
+                         uint32_t flags)
 {
-    return intern_add(&f->profile->texts, text, strlen(text));
-}
+    struct maker *m = &f->maker;
+    int64_t path = maker_text(m, module->path), name = maker_text(m, module->name);
+    int64_t symbol = maker_text(m, naming->symbol ? naming->symbol : UNKNOWN);
+    int64_t file = naming->file ? maker_text(m, naming->file) : 0;
 
-/* (file, line) → a number; PAIRS_NONE: without one. *ret_file is its text + 1. */
-static int64_t line_add(struct finish *f, const struct naming *naming, uint32_t *ret_file)
-{
-    if (!naming->file)
-        return PAIRS_NONE;
-    int64_t file = text_add(f, naming->file);
-    if (file < 0)
-        return file;
-    *ret_file = (uint32_t)file + 1;
-    return pairs_add(&f->lines, (uint32_t)file, naming->line);
-}
-
-/* The row of a frame in a module with that name. */
-static int64_t function_add(struct finish *f, const struct naming *naming, const struct rk_module *module)
-{
-    uint32_t file = 0;
-    int64_t path = text_add(f, module->path);
-    int64_t symbol = path < 0 ? path : text_add(f, naming->symbol ? naming->symbol : UNKNOWN);
-    int64_t line = symbol < 0 ? symbol : line_add(f, naming, &file);
-    if (line < 0)
-        return line;
-
-    uint32_t key = naming->symbol ? (uint32_t)symbol : ~naming->miss;
-    int64_t name = pairs_add(&f->names, key, (uint32_t)path);
-    int64_t function = name < 0 ? name : pairs_add(&f->functions, (uint32_t)name, (uint32_t)line);
-    if (function < 0 || (size_t)function < f->profile->functions.n)
-        return function;
-    int64_t module_text = text_add(f, module->name);
-    struct function *row = module_text < 0 ? NULL : vector_push(&f->profile->functions);
-    if (!row)
+    if (path < 0 || name < 0 || symbol < 0 || file < 0)
         return -ENOMEM;
-    *row = (struct function){
-        .symbol = (uint32_t)symbol,
-        .module = (uint32_t)module_text,
-        .path = (uint32_t)path,
-        .file = file,
-        .line = naming->file ? naming->line : 0,
-        .miss = naming->symbol ? RK_MISS_NONE : naming->miss,
-    };
-    return function;
+    if (module->kind == RK_MODULE_KERNEL || module->kind == RK_MODULE_KERNEL_MODULE ||
+        module->kind == RK_MODULE_KERNEL_CODE)
+        flags |= RK_FRAME_KERNEL;
+    return maker_frame(m, &(struct maker_frame){
+                              .symbol = (uint32_t)symbol,
+                              .module = (uint32_t)name,
+                              .path = (uint32_t)path,
+                              .file = (uint32_t)file,
+                              .line = naming->file ? naming->line : 0,
+                              .miss = naming->symbol ? RK_MISS_NONE : naming->miss,
+                              .flags = flags,
+                          });
 }
 
 /* One more function of the frame that is being named, inside of those before. */
 static int inline_add(struct finish *f, uint32_t frame, const struct naming *naming,
                       const struct rk_module *module)
 {
-    int64_t function = function_add(f, naming, module);
-    uint32_t *row = function < 0 ? NULL : vector_push(&f->inlines);
+    int64_t number = frame_add(f, naming, module, f->functions_of[frame].n ? RK_FRAME_INLINE : 0);
+    uint32_t *row = number < 0 ? NULL : vector_push(&f->inlines);
 
     if (!row)
-        return function < 0 ? (int)function : -ENOMEM;
-    *row = (uint32_t)function;
+        return number < 0 ? (int)number : -ENOMEM;
+    *row = (uint32_t)number;
     f->functions_of[frame].n++;
     return 0;
 }
@@ -107,7 +85,7 @@ static int name_frame(struct finish *f, const struct asked *a, size_t i, const s
             naming.symbol = s->function[at];
         if (!last && (options->no_inline || !naming.symbol))
             continue;
-        if (options->by_line) {
+        if (!options->no_lines) {
             naming.file = s->file[line_at];
             naming.line = s->line[line_at];
         }
@@ -134,7 +112,7 @@ static int name_frames(struct finish *f, const struct rk_module *module, bool pl
     }
     if (rc == 0 && placed)
         rc = rk_symbolizer_resolve(f->symbolizer, module, offsets, n, symbols);
-    if (rc == 0 && placed && module->kind == RK_MODULE_FILE && (!options->no_inline || options->by_line)) {
+    if (rc == 0 && placed && module->kind == RK_MODULE_FILE && (!options->no_inline || !options->no_lines)) {
         struct rk_sources_options how = {.size = sizeof how, .threads = options->threads};
         rc = rk_symbolizer_sources(f->symbolizer, module, offsets, n, &how, &asked.sources, NULL);
     }
@@ -179,7 +157,8 @@ int finish_name(struct finish *f)
         return -ENOMEM;
     int rc = by_module(f->builder, &order, &begin);
     for (size_t m = 0; rc >= 0 && m <= modules; m++) {
-        struct rk_module module = {.size = sizeof module, .name = UNKNOWN, .path = UNKNOWN};
+        struct rk_module module = {
+            .size = sizeof module, .kind = RK_MODULE_ANONYMOUS, .name = UNKNOWN, .path = UNKNOWN};
         if (begin[m] == begin[m + 1])
             continue;
         if (m < modules)

@@ -8,11 +8,20 @@ struct rk_profile *rk_profile_free(struct rk_profile *profile)
 {
     if (!profile)
         return NULL;
+    const struct rk_profile_columns *c = &profile->columns;
+    const void *const owned[] = {
+        c->text,        c->frame_symbol,  c->frame_module, c->frame_path,     c->frame_file,
+        c->frame_line,  c->frame_miss,    c->frame_flags,  c->frame_function, c->node_parent,
+        c->node_frame,  c->thread_pid,    c->thread_tid,   c->thread_name,    c->thread_source,
+        c->source_name, c->event_name,    c->event_unit,   c->event_samples,  c->event_weight,
+        c->event_lost,  c->event_skipped, c->event_known,  c->cgroup_id,      c->cgroup_path,
+        c->sample_node, c->sample_thread, c->sample_event, c->sample_cgroup,  c->sample_cpu,
+        c->sample_time, c->sample_weight, c->sample_count,
+    };
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        free((void *)(uintptr_t)owned[i]); /* they are shown as const */
     intern_free(&profile->texts);
-    vector_free(&profile->functions);
-    vector_free(&profile->owners);
-    vector_free(&profile->stacks);
-    vector_free(&profile->frames);
+    free(profile->event_loss);
     vector_free(&profile->unnamed);
     free(profile);
     return NULL;
@@ -23,32 +32,26 @@ int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summa
     return profile ? result_give(ret, &profile->summary, sizeof profile->summary) : -EINVAL;
 }
 
-size_t rk_profile_functions(const struct rk_profile *profile)
+int rk_profile_columns(const struct rk_profile *profile, struct rk_profile_columns *ret)
 {
-    return profile ? profile->functions.n : 0;
+    return profile ? result_give(ret, &profile->columns, sizeof profile->columns) : -EINVAL;
 }
 
-int rk_profile_function(const struct rk_profile *profile, size_t index, struct rk_function *ret)
+int64_t rk_profile_path(const struct rk_profile *profile, uint32_t node, uint32_t *ret, size_t max)
 {
-    if (!profile)
+    if (!profile || (!ret && max))
         return -EINVAL;
-    if (index >= profile->functions.n)
+    const struct rk_profile_columns *c = &profile->columns;
+    if (node >= c->node_n)
         return -ERANGE;
-    const struct function *f = &profile->functions.items[index];
-    struct rk_function ours = {
-        .size = sizeof ours,
-        .miss = f->miss,
-        .symbol = intern_text(&profile->texts, f->symbol),
-        .module = intern_text(&profile->texts, f->module),
-        .path = intern_text(&profile->texts, f->path),
-        .self = f->self,
-        .total = f->total,
-        .self_samples = f->self_samples,
-        .total_samples = f->total_samples,
-        .file = f->file ? intern_text(&profile->texts, f->file - 1) : NULL,
-        .line = f->line,
-    };
-    return result_give(ret, &ours, sizeof ours);
+    size_t n = 0;
+    for (uint32_t at = node; at != RK_NO_NODE; at = c->node_parent[at])
+        n++;
+    size_t i = n;
+    for (uint32_t at = node; at != RK_NO_NODE; at = c->node_parent[at])
+        if (--i < max)
+            ret[i] = c->node_frame[at];
+    return (int64_t)n;
 }
 
 size_t rk_profile_unnamed_count(const struct rk_profile *profile)
@@ -62,39 +65,12 @@ int rk_profile_unnamed(const struct rk_profile *profile, size_t index, struct rk
         return -EINVAL;
     if (index >= profile->unnamed.n)
         return -ERANGE;
-    const struct function *f = &profile->functions.items[profile->unnamed.items[index]];
+    const struct unnamed *u = &profile->unnamed.items[index];
     struct rk_unnamed ours = {
         .size = sizeof ours,
-        .miss = f->miss,
-        .module = intern_text(&profile->texts, f->module),
-        .samples = f->self_samples,
-    };
-    return result_give(ret, &ours, sizeof ours);
-}
-
-size_t rk_profile_stacks(const struct rk_profile *profile)
-{
-    return profile ? profile->stacks.n : 0;
-}
-
-int rk_profile_stack(const struct rk_profile *profile, size_t index, struct rk_stack *ret)
-{
-    if (!profile)
-        return -EINVAL;
-    if (index >= profile->stacks.n)
-        return -ERANGE;
-    const struct stack *s = &profile->stacks.items[index];
-    const struct owner *o = &profile->owners.items[s->owner];
-    struct rk_stack ours = {
-        .size = sizeof ours,
-        .frame_n = s->frame_n,
-        .frames = profile->frames.items + s->first,
-        .comm = intern_text(&profile->texts, o->comm),
-        .pid = o->pid,
-        .tid = o->tid,
-        .event = o->event,
-        .weight = s->weight,
-        .samples = s->samples,
+        .miss = u->miss,
+        .module = intern_text(&profile->texts, u->module),
+        .samples = u->samples,
     };
     return result_give(ret, &ours, sizeof ours);
 }

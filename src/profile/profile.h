@@ -1,12 +1,6 @@
 /*
- * A finished profile: immutable, names and all its own.
- *
- *     texts       symbols, modules, threads' names, each once
- *     functions   unique (symbol, module path), or, unnamed, (reason, module path), by line with (file, line); hottest
- *                 first
- *     stacks      unique (path of functions, thread, event); heaviest first
- *     frames      the paths, outermost first; a path that begins another is a part of it
- *     unnamed     rows of `functions` that have no name and samples of their own
+ * A finished profile: immutable, names and all its own. What it holds is what rk_profile_columns() shows; the arrays here
+ * are the same ones, owned.
  */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
@@ -16,36 +10,23 @@
 
 #include <reckon/profile.h>
 
-struct function {
-    uint32_t symbol, module, path; /* texts */
-    uint32_t file;                 /* by line: text + 1; 0: unknown */
-    uint32_t line;
-    uint32_t miss;
-    uint64_t self, total;
-    uint64_t self_samples, total_samples;
-};
-
-struct owner {
-    int32_t pid, tid;
-    uint32_t comm; /* text */
-    uint32_t event;
-};
-
-struct stack {
-    uint64_t weight, samples;
-    size_t first; /* of frames */
-    uint32_t frame_n;
-    uint32_t owner;
+struct unnamed {
+    uint32_t module, miss; /* text */
+    uint64_t samples;
 };
 
 struct rk_profile {
     struct rk_profile_summary summary;
     struct intern texts;
-    VECTOR(struct function) functions;
-    VECTOR(struct owner) owners;
-    VECTOR(struct stack) stacks;
-    VECTOR(uint32_t) frames;
-    VECTOR(uint32_t) unnamed;
+    struct rk_profile_columns columns;
+    struct rk_loss *event_loss; /* by event */
+    VECTOR(struct unnamed) unnamed;
 };
+
+/* calloc() of n items, never of none, so that NULL means what it says. */
+static inline void *zeroed(size_t n, size_t size)
+{
+    return calloc(n ? n : 1, size);
+}
 
 #endif

@@ -19,7 +19,7 @@ static int scenario(uint64_t *digest)
 
     NEW(stream, rk_stream_file("perf.data", &stream, e));
     /* Without lines: they would be read from every debug file that is installed here. */
-    struct rk_profile_options options = {.size = sizeof options, .no_inline = 1};
+    struct rk_profile_options options = {.size = sizeof options, .no_inline = 1, .no_lines = 1};
     NEW(builder, rk_profile_builder_open(&options, &builder, e));
     while ((rc = rk_stream_next(stream, &record)) == 1) {
         HOT(rk_profile_feed(builder, stream, record));

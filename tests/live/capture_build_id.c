@@ -30,11 +30,12 @@ static void report(uint64_t *ret_named, uint64_t *ret_changed)
     for (; rk_stream_next(st, &r) == 1; rk_stream_release(st))
         CHECK(rk_profile_feed(b, st, r) >= 0);
     OK(rk_profile_finish(b, st, &p, &e));
-    for (size_t i = 0; i < rk_profile_functions(p); i++) {
-        struct rk_function f = {.size = sizeof f};
-        rk_profile_function(p, i, &f);
-        if (!strcmp(f.module, "prog"))
-            *(f.miss == RK_MISS_CHANGED ? ret_changed : ret_named) += f.self_samples;
+    struct rk_profile_columns c = {.size = sizeof c};
+    OK(rk_profile_columns(p, &c));
+    for (size_t i = 0; i < c.sample_n; i++) {
+        uint32_t frame = c.node_frame[c.sample_node[i]];
+        if (!strcmp(c.text[c.frame_module[frame]], "prog"))
+            *(c.frame_miss[frame] == RK_MISS_CHANGED ? ret_changed : ret_named) += c.sample_count[i];
     }
     rk_profile_free(p);
     rk_stream_close(st);

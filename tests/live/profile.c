@@ -120,17 +120,18 @@ static void judge(const struct rk_profile *p)
     EQUAL(s.loss.kept, s.samples);
     CHECK(!s.cut);
     CHECK(strcmp(s.event, "cpu-clock:u") == 0);
-    for (size_t i = 0; i < rk_profile_functions(p); i++) {
-        struct rk_function f = {.size = sizeof f};
-        CHECK(rk_profile_function(p, i, &f) == 0);
-        CHECK(f.total >= f.self && f.total <= s.weight);
-        self += f.self;
-        samples += f.self_samples;
-        if (strcmp(f.symbol, "burn_most") == 0)
-            most = f.self_samples;
-        if (strcmp(f.symbol, "burn_some") == 0)
-            some = f.self_samples;
+    struct rk_aggregate *a;
+    OK(rk_profile_aggregate(p, RK_PER_FUNCTION, &a, &e));
+    for (size_t i = 0; i < a->n; i++) {
+        CHECK(a->total[i] >= a->self[i] && a->total[i] <= s.weight);
+        self += a->self[i];
+        samples += a->self_samples[i];
+        if (strcmp(a->name[i], "burn_most") == 0)
+            most = a->self_samples[i];
+        if (strcmp(a->name[i], "burn_some") == 0)
+            some = a->self_samples[i];
     }
+    rk_aggregate_free(a);
     EQUAL(self, s.weight);
     EQUAL(samples, s.samples);
     printf("burn_most %" PRIu64 ", burn_some %" PRIu64 "\n", most, some);

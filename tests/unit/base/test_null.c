@@ -167,9 +167,10 @@ static void the_answers(void **state)
     struct rk_doctor *doctor = NULL;
     struct rk_record sample = {.type = RK_RECORD_SAMPLE};
     struct rk_profile_summary summary = {.size = sizeof summary};
-    struct rk_function function = {.size = sizeof function};
+    struct rk_profile_columns columns = {.size = sizeof columns};
+    struct rk_aggregate *aggregate = NULL;
+    struct rk_profile_diff *diff = NULL;
     struct rk_unnamed unnamed = {.size = sizeof unnamed};
-    struct rk_stack stack = {.size = sizeof stack};
     struct rk_check check = {.size = sizeof check};
     struct rk_metric metric = {.size = sizeof metric};
     struct rk_list_entry entry = {.size = sizeof entry};
@@ -186,12 +187,17 @@ static void the_answers(void **state)
     REFUSED(rk_profile_finish(builder, NULL, NULL, &e)); /* which closes it nevertheless */
     assert_null(profile);
     BARE(rk_profile_summary(NULL, &summary));
-    NOTHING(rk_profile_functions(NULL));
+    BARE(rk_profile_columns(NULL, &columns));
+    BARE(rk_profile_path(NULL, 0, NULL, 0));
+    REFUSED(rk_profile_file(NULL, NULL, &profile, NULL, &e));
+    REFUSED(rk_profile_aggregate(NULL, RK_PER_FUNCTION, &aggregate, &e));
+    REFUSED(rk_profile_select(NULL, NULL, &profile, &e));
+    REFUSED(rk_profile_merge(NULL, NULL, 1, &profile, &e));
+    REFUSED(rk_profile_diff(NULL, NULL, RK_PER_FUNCTION, RK_NORMALISE_NONE, &diff, &e));
+    assert_null(rk_aggregate_free(NULL));
+    assert_null(rk_profile_diff_free(NULL));
     NOTHING(rk_profile_unnamed_count(NULL));
-    NOTHING(rk_profile_stacks(NULL));
-    BARE(rk_profile_function(NULL, 0, &function));
     BARE(rk_profile_unnamed(NULL, 0, &unnamed));
-    BARE(rk_profile_stack(NULL, 0, &stack));
     BARE(rk_metric_derive(NULL, &value, 1, 1, 0, &metric));
 
     REFUSED(rk_profile_export(NULL, "json", &sink, &e));

@@ -23,7 +23,7 @@ static void check(bool has_ip, uint64_t ip, uint16_t misc, const uint64_t *chain
                           .ip = ip,
                           .chain = chain,
                           .chain_n = chain_n};
-    assert_int_equal(chain_addresses(&s, misc, false, out), n);
+    assert_int_equal(chain_addresses(&s, misc, false, false, out), n);
     assert_memory_equal(out, expected, n * sizeof *out);
 }
 #define LIST(...) (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / 8
@@ -65,9 +65,9 @@ static void without_a_chain_the_address_alone(void **state)
     check(true, U, MODE_USER, NULL, 0, LIST(U));
     check(true, U, MODE_USER, LIST(RK_CHAIN_USER), LIST(U));
     s.chain_n = 3; /* not present, so not looked at */
-    assert_int_equal(chain_addresses(&s, MODE_USER, false, out), 1);
+    assert_int_equal(chain_addresses(&s, MODE_USER, false, false, out), 1);
     s.present = 0;
-    assert_int_equal(chain_addresses(&s, MODE_USER, false, out), 0);
+    assert_int_equal(chain_addresses(&s, MODE_USER, false, false, out), 0);
 }
 
 /* A user part that was unwound is ready to be looked up; the kernel's never is. */
@@ -81,7 +81,7 @@ static void unwound_addresses_are_taken_as_they_are(void **state)
                           .chain_n = 7};
     (void)state;
 
-    assert_int_equal(chain_addresses(&s, MODE_KERNEL, true, out), 5);
+    assert_int_equal(chain_addresses(&s, MODE_KERNEL, true, false, out), 5);
     assert_memory_equal(out, ((uint64_t[]){K, K + 7, U, U + 16, U + 32}), 5 * sizeof *out);
 }
 

@@ -3,16 +3,104 @@
 
 #include "profile/builder.h"
 
-static struct rk_function function(const struct rk_profile *p, const char *symbol, const char *module)
+/* A row of an aggregate, with what its key says. */
+struct row {
+    const char *symbol, *module, *path, *file;
+    uint32_t line, miss;
+    uint64_t self, total, self_samples, total_samples;
+};
+
+static size_t rows(const struct rk_profile *p, uint32_t per, size_t index, struct row *ret)
 {
-    for (size_t i = 0; i < rk_profile_functions(p); i++) {
-        struct rk_function f = {.size = sizeof f};
-        assert_int_equal(rk_profile_function(p, i, &f), 0);
+    struct rk_profile_columns c = {.size = sizeof c};
+    struct rk_aggregate *a = NULL;
+    assert_int_equal(rk_profile_columns(p, &c), 0);
+    assert_int_equal(rk_profile_aggregate(p, per, &a, NULL), 0);
+    size_t n = a->n;
+    if (index < n) {
+        uint32_t frame = a->key[index];
+        *ret = (struct row){.symbol = c.text[c.frame_symbol[frame]],
+                            .module = c.text[c.frame_module[frame]],
+                            .path = c.text[c.frame_path[frame]],
+                            .file = c.frame_file[frame] ? c.text[c.frame_file[frame]] : NULL,
+                            .line = c.frame_line[frame],
+                            .miss = c.frame_miss[frame],
+                            .self = a->self[index],
+                            .total = a->total[index],
+                            .self_samples = a->self_samples[index],
+                            .total_samples = a->total_samples[index]};
+        if (per != RK_PER_MODULE)
+            assert_string_equal(a->name[index], ret->symbol);
+    }
+    rk_aggregate_free(a);
+    return n;
+}
+
+static size_t functions(const struct rk_profile *p)
+{
+    return rows(p, RK_PER_FUNCTION, SIZE_MAX, NULL);
+}
+
+static struct row row_of(const struct rk_profile *p, uint32_t per, const char *symbol, const char *module)
+{
+    struct row f;
+    for (size_t i = 0; i < rows(p, per, i, &f); i++)
         if (strcmp(f.symbol, symbol) == 0 && strcmp(f.module, module) == 0)
             return f;
-    }
     fail_msg("no function %s in %s", symbol, module);
-    return (struct rk_function){0};
+    return (struct row){0};
+}
+
+static struct row function(const struct rk_profile *p, const char *symbol, const char *module)
+{
+    return row_of(p, RK_PER_FUNCTION, symbol, module);
+}
+
+/* Distinct stacks of functions, thread, name, event: whatever the time; heaviest first. */
+struct stack {
+    uint32_t frames[256];
+    uint32_t frame_n;
+    const char *comm;
+    int32_t pid, tid;
+    uint64_t weight, samples;
+};
+
+static struct rk_profile *flat(const struct rk_profile *p, bool lines)
+{
+    struct rk_profile_filter filter = {.size = sizeof filter,
+                                       .flags = RK_SELECT_NO_TIMES | (lines ? 0 : RK_SELECT_NO_LINES)};
+    struct rk_profile *ret = NULL;
+    assert_int_equal(rk_profile_select(p, &filter, &ret, NULL), 0);
+    return ret;
+}
+
+static size_t stacks(const struct rk_profile *p)
+{
+    struct rk_profile_columns c = {.size = sizeof c};
+    struct rk_profile *f = flat(p, false);
+    rk_profile_columns(f, &c);
+    size_t n = c.sample_n;
+    rk_profile_free(f);
+    return n;
+}
+
+/* The heaviest one of a flat profile, or the one with that index in any order. */
+static struct stack stack_at(const struct rk_profile *p, size_t index)
+{
+    struct rk_profile_columns c = {.size = sizeof c};
+    struct stack s = {0};
+    rk_profile_columns(p, &c);
+    assert_true(index < c.sample_n);
+    uint32_t thread = c.sample_thread[index];
+    int64_t n = rk_profile_path(p, c.sample_node[index], s.frames, 256);
+    assert_in_range(n, 1, 256);
+    s.frame_n = (uint32_t)n;
+    s.comm = c.text[c.thread_name[thread]];
+    s.pid = c.thread_pid[thread];
+    s.tid = c.thread_tid[thread];
+    s.weight = c.sample_weight[index];
+    s.samples = c.sample_count[index];
+    return s;
 }
 
 static struct rk_profile_summary summary(const struct rk_profile *p)
@@ -31,8 +119,8 @@ static void self_and_total(void **state)
     FEED(b, AT(2, 2, 0x18), AT(2, 1, 0x21), AT(1, 0, 0x31));
     FEED(b, AT(2, 1, 0x30), AT(1, 0, 0x31));
     struct rk_profile *p = fake_finish(b);
-    assert_int_equal(rk_profile_functions(p), 3);
-    struct rk_function f = function(p, "m2_f2", "two.so");
+    assert_int_equal(functions(p), 3);
+    struct row f = function(p, "m2_f2", "two.so");
     assert_int_equal(f.self, 2);
     assert_int_equal(f.total, 2);
     assert_string_equal(f.path, "/lib/two.so");
@@ -43,19 +131,23 @@ static void self_and_total(void **state)
     assert_int_equal(f.self, 0);
     assert_int_equal(f.total, 3);
     /* two addresses in one function are one stack */
-    assert_int_equal(rk_profile_stacks(p), 2);
-    struct rk_stack s = {.size = sizeof s};
-    assert_int_equal(rk_profile_stack(p, 0, &s), 0);
+    assert_int_equal(stacks(p), 2);
+    struct rk_profile *folded = flat(p, false);
+    struct stack s = stack_at(folded, 0);
+    s = s.samples == 2 ? s : stack_at(folded, 1);
     assert_int_equal(s.samples, 2);
     assert_int_equal(s.frame_n, 3);
     assert_string_equal(s.comm, "worker");
-    struct rk_function outer = {.size = sizeof outer}, inner = {.size = sizeof inner};
-    rk_profile_function(p, s.frames[0], &outer);
-    rk_profile_function(p, s.frames[2], &inner);
-    assert_string_equal(outer.symbol, "m1_f0");
-    assert_string_equal(inner.symbol, "m2_f2");
-    assert_int_equal(rk_profile_stack(p, 2, &s), -ERANGE);
-    assert_int_equal(rk_profile_function(p, 3, &f), -ERANGE);
+    struct rk_profile_columns c = {.size = sizeof c};
+    rk_profile_columns(folded, &c);
+    assert_string_equal(c.text[c.frame_symbol[s.frames[0]]], "m1_f0");
+    assert_string_equal(c.text[c.frame_symbol[s.frames[2]]], "m2_f2");
+    uint32_t outermost = 99;
+    assert_int_equal(rk_profile_path(folded, c.sample_node[0], &outermost, 1),
+                     s.frame_n - (stack_at(folded, 0).samples == 1));
+    assert_string_equal(c.text[c.frame_symbol[outermost]], "m1_f0");
+    assert_int_equal(rk_profile_path(folded, (uint32_t)c.node_n, NULL, 0), -ERANGE);
+    rk_profile_free(folded);
     assert_int_equal(rk_profile_unnamed_count(p), 0);
     assert_null(rk_profile_free(p));
 }
@@ -94,14 +186,14 @@ static void kernel_is_called_by_user(void **state)
                               RK_CHAIN_USER,   AT(2, 9, 2),    AT(1, 0, 9)};
     fake_feed_in(b, 100, 101, 0, 1, chain, 6);
     struct rk_profile *p = fake_finish(b);
-    struct rk_stack s = {.size = sizeof s};
-    rk_profile_stack(p, 0, &s);
+    struct stack s = stack_at(p, 0);
+    struct rk_profile_columns c = {.size = sizeof c};
+    rk_profile_columns(p, &c);
     const char *expected[] = {"m1_f0", "m2_f9", "k0_f1", "k0_f3"};
     assert_int_equal(s.frame_n, 4);
     for (int i = 0; i < 4; i++) {
-        struct rk_function f = {.size = sizeof f};
-        rk_profile_function(p, s.frames[i], &f);
-        assert_string_equal(f.symbol, expected[i]);
+        assert_string_equal(c.text[c.frame_symbol[s.frames[i]]], expected[i]);
+        assert_int_equal(c.frame_flags[s.frames[i]], i < 2 ? 0 : RK_FRAME_KERNEL);
     }
     assert_int_equal(s.tid, 101);
     rk_profile_free(p);
@@ -125,7 +217,7 @@ static void what_has_no_name_says_why(void **state)
     assert_string_equal(u.module, "stripped");
     assert_int_equal(u.miss, RK_MISS_STRIPPED);
     assert_int_equal(u.samples, 3);
-    struct rk_function f = function(p, "[unknown]", "stripped");
+    struct row f = function(p, "[unknown]", "stripped");
     assert_int_equal(f.self, 3);
     assert_int_equal(f.total, 4);
     assert_int_equal(f.miss, RK_MISS_STRIPPED);
@@ -136,10 +228,11 @@ static void what_has_no_name_says_why(void **state)
     rk_profile_free(p);
 }
 
-static struct rk_profile_builder *builder_with(uint32_t no_inline, uint32_t by_line)
+static struct rk_profile_builder *builder_with(uint32_t no_inline, uint32_t no_lines)
 {
     struct rk_profile_builder *b = NULL;
-    struct rk_profile_options options = {.size = sizeof options, .no_inline = no_inline, .by_line = by_line};
+    struct rk_profile_options options = {
+        .size = sizeof options, .no_inline = no_inline, .no_lines = no_lines};
     assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
     return b;
 }
@@ -152,70 +245,79 @@ static void feed_inlined(struct rk_profile_builder *b)
     FEED(b, AT(1, 5, 8), AT(3, 1, 0x91)); /* called by deeper() */
 }
 
-static const char *path_of(const struct rk_profile *p, size_t stack)
+static const char *path_of(const struct rk_profile *p, size_t stack, bool lines)
 {
     static char text[256];
-    struct rk_stack s = {.size = sizeof s};
-    struct rk_function f = {.size = sizeof f};
+    struct rk_profile_columns c = {.size = sizeof c};
+    struct stack s = stack_at(p, stack);
     size_t n = 0;
 
-    assert_int_equal(rk_profile_stack(p, stack, &s), 0);
+    rk_profile_columns(p, &c);
     for (uint32_t i = 0; i < s.frame_n; i++) {
-        assert_int_equal(rk_profile_function(p, s.frames[i], &f), 0);
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ";" : "", f.symbol);
-        if (f.file)
-            n += (size_t)snprintf(text + n, sizeof text - n, ":%u", f.line);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ";" : "",
+                              c.text[c.frame_symbol[s.frames[i]]]);
+        if (lines && c.frame_file[s.frames[i]])
+            n += (size_t)snprintf(text + n, sizeof text - n, ":%u", c.frame_line[s.frames[i]]);
     }
     return text;
 }
 
 /* Whether a stack has that path. */
-static bool has_path(const struct rk_profile *p, const char *path)
+static bool has(const struct rk_profile *p, const char *path, bool lines)
 {
-    for (size_t i = 0; i < rk_profile_stacks(p); i++)
-        if (strcmp(path_of(p, i), path) == 0)
+    struct rk_profile_columns c = {.size = sizeof c};
+    rk_profile_columns(p, &c);
+    for (size_t i = 0; i < c.sample_n; i++)
+        if (strcmp(path_of(p, i, lines), path) == 0)
             return true;
     return false;
+}
+
+static bool has_path(const struct rk_profile *p, const char *path)
+{
+    return has(p, path, false);
+}
+
+static bool has_lines(const struct rk_profile *p, const char *path)
+{
+    return has(p, path, true);
 }
 
 static uint64_t self_sum(const struct rk_profile *p)
 {
     uint64_t sum = 0;
-    struct rk_function f = {.size = sizeof f};
-    for (size_t i = 0; i < rk_profile_functions(p); i++) {
-        rk_profile_function(p, i, &f);
+    struct row f;
+    for (size_t i = 0; i < rows(p, RK_PER_FUNCTION, i, &f); i++)
         sum += f.self_samples;
-    }
     return sum;
 }
 
 static void inlined_functions_are_frames(void **state)
 {
     (void)state;
-    struct rk_profile_builder *b = builder_with(0, 0);
+    struct rk_profile_builder *b = builder_with(0, 1);
     feed_inlined(b);
     struct rk_profile *p = fake_finish(b);
     assert_true(has_path(p, "m1_f0;m3_f1;inlined;deeper"));
     assert_true(has_path(p, "m1_f0;m3_f1"));
     assert_true(has_path(p, "m1_f0;m3_f2;inlined;deeper")); /* the nameless one is its caller's */
     assert_true(has_path(p, "m3_f1;inlined;deeper;m1_f5"));
-    assert_int_equal(rk_profile_stacks(p), 4);
+    assert_int_equal(stacks(p), 4);
     assert_int_equal(function(p, "deeper", "three.so").self, 2);
     assert_int_equal(function(p, "deeper", "three.so").total, 3);
     assert_int_equal(function(p, "m3_f1", "three.so").self, 1);
     assert_int_equal(function(p, "m3_f1", "three.so").total, 3);
     assert_null(function(p, "deeper", "three.so").file);
     assert_int_equal(self_sum(p), 4);
-    assert_int_equal(summary(p).by_line, 0);
     rk_profile_free(p);
 
-    b = builder_with(1, 0);
+    b = builder_with(1, 1);
     feed_inlined(b);
     p = fake_finish(b);
     assert_true(has_path(p, "m1_f0;m3_f1"));
     assert_true(has_path(p, "m1_f0;m3_f2"));
     assert_true(has_path(p, "m3_f1;m1_f5"));
-    assert_int_equal(rk_profile_stacks(p), 3);
+    assert_int_equal(stacks(p), 3);
     assert_int_equal(function(p, "m3_f1", "three.so").self, 2);
     assert_int_equal(self_sum(p), 4);
     rk_profile_free(p);
@@ -224,28 +326,27 @@ static void inlined_functions_are_frames(void **state)
 static void lines_are_rows(void **state)
 {
     (void)state;
-    struct rk_profile_builder *b = builder_with(0, 1);
+    struct rk_profile_builder *b = builder_with(0, 0);
     feed_inlined(b);
     FEED(b, 0x1234); /* nowhere: no line */
     struct rk_profile *p = fake_finish(b);
-    assert_true(has_path(p, "m1_f0:8;m3_f1:144;inlined:20;deeper:7"));
-    assert_true(has_path(p, "m1_f0:8;m3_f1:16"));
-    assert_true(has_path(p, "m3_f1:144;inlined:20;deeper:7;m1_f5:8"));
-    struct rk_function deeper = function(p, "deeper", "three.so");
+    assert_true(has_lines(p, "m1_f0:8;m3_f1:144;inlined:20;deeper:7"));
+    assert_true(has_lines(p, "m1_f0:8;m3_f1:16"));
+    assert_true(has_lines(p, "m3_f1:144;inlined:20;deeper:7;m1_f5:8"));
+    struct row deeper = row_of(p, RK_PER_LINE, "deeper", "three.so");
     assert_string_equal(deeper.file, "/src/in.h");
     assert_int_equal(deeper.line, 7);
     assert_int_equal(deeper.self, 2);
     assert_null(function(p, "[unknown]", "[unknown]").file);
     assert_int_equal(self_sum(p), 5);
-    assert_int_equal(summary(p).by_line, 1);
     rk_profile_free(p);
 
-    b = builder_with(1, 1); /* the function that has a symbol, the address's own line */
+    b = builder_with(1, 0); /* the function that has a symbol, the address's own line */
     feed_inlined(b);
     p = fake_finish(b);
-    assert_true(has_path(p, "m1_f0:8;m3_f1:7"));
-    assert_true(has_path(p, "m1_f0:8;m3_f1:16"));
-    assert_true(has_path(p, "m1_f0:8;m3_f2"));
+    assert_true(has_lines(p, "m1_f0:8;m3_f1:7"));
+    assert_true(has_lines(p, "m1_f0:8;m3_f1:16"));
+    assert_true(has_lines(p, "m1_f0:8;m3_f2"));
     assert_int_equal(self_sum(p), 4);
     rk_profile_free(p);
 }
@@ -259,9 +360,8 @@ static void files_of_one_name_are_two(void **state)
     FEED(b, AT(5, 1, 0));
     FEED(b, AT(4, 2, 0)); /* the same name in the same file: one */
     struct rk_profile *p = fake_finish(b);
-    assert_int_equal(rk_profile_functions(p), 2);
-    struct rk_function f = {.size = sizeof f};
-    rk_profile_function(p, 0, &f);
+    struct row f;
+    assert_int_equal(rows(p, RK_PER_FUNCTION, 0, &f), 2);
     assert_string_equal(f.path, "/a/same");
     assert_int_equal(f.self, 2);
     rk_profile_free(p);
@@ -323,11 +423,21 @@ static void threads_and_names_are_told_apart(void **state)
     fake_comm = "worker";
     struct rk_profile *p = fake_finish(b);
     assert_int_equal(summary(p).threads, 2);
-    assert_int_equal(rk_profile_stacks(p), 3);
-    struct rk_stack s = {.size = sizeof s};
-    rk_profile_stack(p, 0, &s);
-    assert_string_equal(s.comm, "renamed");
-    assert_int_equal(s.samples, 2);
+    assert_int_equal(stacks(p), 3);
+    struct rk_aggregate *names = NULL;
+    assert_int_equal(rk_profile_aggregate(p, RK_PER_NAME, &names, NULL), 0);
+    assert_int_equal(names->n, 2);
+    assert_int_equal(names->self_samples[0], 2);
+    rk_aggregate_free(names);
+    assert_int_equal(rk_profile_aggregate(p, RK_PER_THREAD, &names, NULL), 0);
+    assert_int_equal(names->n, 2);
+    assert_string_equal(names->name[0], "renamed"); /* three samples, under its last name */
+    assert_int_equal(names->self_samples[0], 3);
+    rk_aggregate_free(names);
+    assert_int_equal(rk_profile_aggregate(p, RK_PER_PROCESS, &names, NULL), 0);
+    assert_int_equal(names->n, 1);
+    assert_string_equal(names->name[0], "worker");
+    rk_aggregate_free(names);
     rk_profile_free(p);
 }
 
@@ -390,17 +500,16 @@ static void nothing_was_sampled(void **state)
 {
     (void)state;
     struct rk_profile *p = fake_finish(fake_builder());
-    assert_int_equal(rk_profile_functions(p), 0);
-    assert_int_equal(rk_profile_stacks(p), 0);
+    assert_int_equal(functions(p), 0);
+    assert_int_equal(stacks(p), 0);
     assert_int_equal(summary(p).samples, 0);
     assert_int_equal(summary(p).events, 0);
-    assert_string_equal(summary(p).event, "");
+    assert_string_equal(summary(p).event, "cpu-clock"); /* what would have been sampled */
     rk_profile_free(p);
     assert_null(rk_profile_free(NULL));
     assert_null(rk_profile_builder_close(NULL));
     assert_int_equal(rk_profile_feed(NULL, NULL, NULL), -EINVAL);
     assert_int_equal(rk_profile_finish(NULL, NULL, &p, NULL), -EINVAL);
-    assert_int_equal(rk_profile_functions(NULL), 0);
 }
 
 /* Neither address nor chain nor thread: it counts, in no known place. */
@@ -413,9 +522,7 @@ static void a_bare_sample_counts(void **state)
     assert_int_equal(rk_profile_feed(b, a_stream, &record), 1);
     struct rk_profile *p = fake_finish(b);
     assert_int_equal(function(p, "[unknown]", "[unknown]").self, 1);
-    struct rk_stack s = {.size = sizeof s};
-    rk_profile_stack(p, 0, &s);
-    assert_int_equal(s.pid, -1);
+    assert_int_equal(stack_at(p, 0).pid, -1);
     rk_profile_free(p);
 }
 
@@ -452,28 +559,29 @@ static void random_stacks_add_up(void **state)
     }
     struct rk_profile *p = fake_finish(b);
     assert_int_equal(summary(p).weight, weight);
-    uint64_t stacks_weight = 0, stacks_samples = 0, last = UINT64_MAX;
-    for (size_t i = 0; i < rk_profile_stacks(p); i++) {
-        struct rk_stack s = {.size = sizeof s};
-        rk_profile_stack(p, i, &s);
-        stacks_weight += s.weight;
-        stacks_samples += s.samples;
-        assert_true(s.weight <= last);
-        last = s.weight;
+    struct rk_profile_columns c = {.size = sizeof c};
+    rk_profile_columns(p, &c);
+    uint64_t stacks_weight = 0, stacks_samples = 0, last = 0;
+    for (size_t i = 0; i < c.sample_n; i++) {
+        stacks_weight += c.sample_weight[i];
+        stacks_samples += c.sample_count[i];
+        assert_true(c.sample_time[i] >= last);
+        last = c.sample_time[i];
     }
     assert_int_equal(stacks_weight, weight);
     assert_int_equal(stacks_samples, SAMPLES);
-    assert_int_equal(rk_profile_functions(p), FUNCTIONS);
+    assert_int_equal(functions(p), FUNCTIONS);
     last = UINT64_MAX;
-    for (size_t i = 0; i < rk_profile_functions(p); i++) {
-        struct rk_function f = {.size = sizeof f};
-        rk_profile_function(p, i, &f);
-        int number = atoi(f.symbol + 4);
-        assert_int_equal(f.self, self[number]);
-        assert_int_equal(f.total, total[number]);
-        assert_true(f.self <= last);
-        last = f.self;
+    struct rk_aggregate *a = NULL;
+    assert_int_equal(rk_profile_aggregate(p, RK_PER_FUNCTION, &a, NULL), 0);
+    for (size_t i = 0; i < a->n; i++) {
+        int number = atoi(a->name[i] + 4);
+        assert_int_equal(a->self[i], self[number]);
+        assert_int_equal(a->total[i], total[number]);
+        assert_true(a->self[i] <= last);
+        last = a->self[i];
     }
+    rk_aggregate_free(a);
     rk_profile_free(p);
 }
 
@@ -494,11 +602,12 @@ static void memory_is_by_what_is_distinct(void **state)
         fake_feed_in(b, 100, 100, 0, 1, chains[i % 1000], 12);
         if (i == 999) {
             nodes = b->nodes.items.n;
-            samples = b->samples.items.n;
+            samples = b->cells.items.n;
         }
     }
     assert_int_equal(b->nodes.items.n, nodes);
-    assert_int_equal(b->samples.items.n, samples);
+    assert_int_equal(b->cells.items.n, samples);
+    assert_true(b->slices.rows.n <= samples + SLICES_EXTRA);
     assert_true(samples <= 1000 && nodes <= 11000);
     struct rk_profile *p = fake_finish(b);
     assert_int_equal(summary(p).samples, 1000000);

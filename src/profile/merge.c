@@ -1,0 +1,66 @@
+#include "base/error.h"
+#include "profile/copy.h"
+
+#include <errno.h>
+
+/* What both summaries say, as one. */
+static void summary_add(struct rk_profile_summary *to, const struct rk_profile_summary *more)
+{
+    loss_add(&to->loss, &more->loss);
+    to->cut |= more->cut;
+    if (!to->first_time || (more->first_time && more->first_time < to->first_time))
+        to->first_time = more->first_time;
+    if (more->last_time > to->last_time)
+        to->last_time = more->last_time;
+    if (more->slice_ns > to->slice_ns)
+        to->slice_ns = more->slice_ns;
+    to->stacks_whole += more->stacks_whole;
+    to->stacks_cut += more->stacks_cut;
+    to->stacks_broken += more->stacks_broken;
+}
+
+static int add(struct maker *m, const struct rk_profile *from, const char *label, uint64_t slice_ns)
+{
+    struct copy copy;
+    int rc = copy_begin(&copy, from, m);
+
+    copy.label = label;
+    copy.slice_ns = slice_ns;
+    for (uint32_t i = 0; rc >= 0 && i < from->columns.event_n; i++) {
+        int64_t event = copy_event(&copy, i);
+        rc = event < 0 ? (int)event : 0;
+    }
+    if (rc >= 0)
+        rc = copy_nodes(&copy);
+    for (size_t i = 0; rc >= 0 && i < from->columns.sample_n; i++)
+        rc = copy_sample(&copy, i, copy.nodes[from->columns.sample_node[i]] - 1);
+    copy_free(&copy);
+    return rc < 0 ? rc : 0;
+}
+
+int rk_profile_merge(const struct rk_profile *const *profiles, const char *const *labels, size_t n,
+                     struct rk_profile **ret, struct rk_error *e)
+{
+    struct rk_profile_summary summary = {.size = sizeof summary};
+    struct maker m;
+    int rc;
+
+    if (!ret || (!profiles && n))
+        return fail_null(e, RK_STAGE_PROFILE, "rk_profile_merge", ret ? "profiles" : "ret");
+    for (size_t i = 0; i < n; i++) {
+        if (!profiles[i] || (labels && !labels[i]))
+            return fail_null(e, RK_STAGE_PROFILE, "rk_profile_merge", profiles[i] ? "label" : "profile");
+        summary_add(&summary, &profiles[i]->summary);
+    }
+    rc = maker_begin(&m);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = add(&m, profiles[i], labels ? labels[i] : NULL, summary.slice_ns);
+    if (rc == 0)
+        rc = maker_end(&m, &summary, ret);
+    else
+        maker_free(&m);
+    return rc == 0 ? 0
+           : rc == -ENOMEM
+               ? fail_memory(e, RK_STAGE_PROFILE)
+               : fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "rk_profile_merge: %s", strerror(-rc));
+}
