@@ -193,6 +193,13 @@ static int open_default(const struct record_options *o, struct recorded *r, stru
 
     if (rc >= 0 || (e->cause != RK_CAUSE_NO_PMU && e->cause != RK_CAUSE_UNSUPPORTED))
         return rc;
+    if (o->branches || o->callgraph.mode == CALLGRAPH_LBR) { /* which a clock knows nothing of */
+        size_t n = strlen(e->what);
+        snprintf(e->what + n, sizeof e->what - n, "; branches are its to record");
+        snprintf(e->remedy, sizeof e->remedy,
+                 o->branches ? "leave branches out" : "chains by frame pointers or stacks: -g");
+        return rc;
+    }
     char why[sizeof e->what];
     snprintf(why, sizeof why, "%s", e->what);
     rc = open_set(o, r, "cpu-clock", e);

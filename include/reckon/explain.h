@@ -32,6 +32,7 @@ extern "C" {
 #define RK_ATTEMPT_AUX UINT32_C(0x80)
 #define RK_ATTEMPT_MODES \
     UINT32_C(0x100) /* user space, kernel, hypervisor, guest, host or idle was excluded */
+#define RK_ATTEMPT_PHYSICAL UINT32_C(0x200) /* physical addresses were asked for */
 
 struct rk_attempt {
     uint32_t size;  /* set by the caller */

@@ -188,7 +188,11 @@ static int unsupported(const struct attempt *a)
         return explain_say(a, RK_CAUSE_UNSUPPORTED, "leave the p modifier out",
                            "this PMU can't sample so precisely");
     if (flags & RK_ATTEMPT_BRANCHES)
-        return explain_say(a, RK_CAUSE_UNSUPPORTED, NULL, "this PMU does not record branches");
+        return explain_say(a, RK_CAUSE_UNSUPPORTED,
+                           explain_is_hardware(a->asked.type) ? "leave branches out" : "sample cycles",
+                           explain_is_hardware(a->asked.type)
+                               ? "this processor's PMU does not record branches"
+                               : "only a processor's own PMU records branches");
     if (flags & RK_ATTEMPT_SAMPLING)
         return explain_say(a, RK_CAUSE_UNSUPPORTED, "sample cpu-clock, or count only",
                            "this PMU can count but not sample: it has no overflow interrupt");

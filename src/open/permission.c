@@ -185,6 +185,8 @@ int explain_denied(const struct attempt *a)
         return paranoid(a, level, 0, "a plain user may not measure a whole CPU");
     if (kernel && level >= 2)
         return paranoid(a, level, 1, "a plain user may not count in the kernel");
+    if ((a->asked.flags & RK_ATTEMPT_PHYSICAL) && level >= 2)
+        return paranoid(a, level, 1, "a plain user may not see physical addresses");
     if (a->asked.pid > 0)
         return not_yours(a);
     return no_capability(a, level,

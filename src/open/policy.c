@@ -136,6 +136,34 @@ static int refuse_guest(const struct rk_set_options *options, const struct rk_ev
     return -EOPNOTSUPP;
 }
 
+/* PMUs that trace: what they have to say is bytes in an AUX area, which nothing here records. Sampled, they would give
+ * records that tell of a trace and no trace. */
+static bool traces(const char *pmu)
+{
+    static const char *const names[] = {"intel_pt", "intel_bts", "arm_spe_", "cs_etm", "hisi_ptt"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(pmu, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static int refuse_trace(const struct rk_set_options *options, const struct rk_event *event,
+                        struct rk_error *e)
+{
+    char remedy[sizeof e->remedy];
+    bool sampled = options->period || options->frequency || event->period || event->frequency;
+
+    if (!sampled || !traces(event->pmu))
+        return 0;
+    snprintf(remedy, sizeof remedy, "perf record -e %.60s", event->name);
+    fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED, remedy,
+         "%s: %s writes a trace beside the ring (an AUX area), and reckon records none", event->name,
+         event->pmu);
+    fail_event(e, event->name);
+    return -EOPNOTSUPP;
+}
+
 int policy_refuse(const struct rk_set_options *options, const struct rk_event *event, struct rk_error *e)
 {
     uint32_t modes = event->flags & MODES;
@@ -143,6 +171,8 @@ int policy_refuse(const struct rk_set_options *options, const struct rk_event *e
     if (options->exclude & RK_EXCLUDE_KERNEL)
         modes = RK_EVENT_USER;
     int rc = refuse_guest(options, event, e);
+    if (rc == 0)
+        rc = refuse_trace(options, event, e);
     if (rc < 0)
         return rc;
     if ((!policy_is_kernels(event->type, event->config) && strcmp(event->pmu, "kprobe") != 0) || !modes ||

@@ -16,6 +16,7 @@
 #include "target/freeze.h"
 
 #include <errno.h>
+#include <reckon/record.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -403,6 +404,7 @@ int set_fail_field(const struct rk_set *set, uint32_t stage, uint32_t slot, uint
                          (attr->sample_period ? RK_ATTEMPT_SAMPLING : 0) |
                          (attr->flags & ATTR_PRECISE_MASK ? RK_ATTEMPT_PRECISE : 0) |
                          (attr->branch_sample_type ? RK_ATTEMPT_BRANCHES : 0) |
+                         (attr->sample_type & RK_SAMPLE_PHYS_ADDR ? RK_ATTEMPT_PHYSICAL : 0) |
                          (attr->flags & ATTR_PINNED ? RK_ATTEMPT_PINNED : 0) |
                          (attr->flags & ATTR_EXCLUDES ? RK_ATTEMPT_MODES : 0) |
                          (at->leader != event ? RK_ATTEMPT_GROUP : 0);

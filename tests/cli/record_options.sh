@@ -43,6 +43,17 @@ done <<'W'
 W
 grep -q 'no command' err || fail "no command"
 
+# Where there is nothing to record branches with, that is what is said, not what cpu-clock can't.
+if ! "$RECKON" record -q -e cycles:u -o hw.data true 2>err && grep -q 'no hardware PMU' err; then
+    for words in "-b" "-j any_call,u" "--call-graph lbr"; do
+        "$RECKON" record $words true 2>err
+        [ $? = 1 ] && grep -q '^reckon record: cycles: no hardware PMU.*branches' err && grep -q '^  fix:' err ||
+            fail "$words without a PMU"
+    done
+fi
+"$RECKON" record -b -e page-faults:u true 2>err
+[ $? = 1 ] && grep -q "only a processor's own PMU records branches" err || fail "-b of a software event"
+
 # Stacks, registers, addresses, clocks: perf reads them all.
 "$RECKON" record -q -e cpu-clock:u --call-graph dwarf,4096 --keep-stacks -F 2000 -o dwarf.data sh -c "$busy" 2>err || fail "dwarf"
 "$RECKON" dump --json dwarf.data 2>err | grep -q '"stack' || fail "no stacks"

@@ -1,5 +1,6 @@
 /* What is asked of the kernel, and what happens when it says no. */
 #include "fake_kernel.h"
+#include "open/policy.h"
 #include "target/target.h"
 
 #include <reckon/record.h>
@@ -591,6 +592,29 @@ static void test_option_bits(void **state)
     scene_close(&s);
 }
 
+/* What writes to an AUX area is counted as it is, and not sampled: nothing would record its trace. */
+static void test_traces(void **state)
+{
+    static const char *const pmus[] = {"intel_pt", "intel_bts", "arm_spe_0", "cs_etm", "hisi_ptt0_2"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pmus / sizeof *pmus; i++) {
+        struct rk_event event = {.size = sizeof event, .type = 9, .name = "x//"};
+        struct rk_error e = {.size = sizeof e};
+        event.pmu = pmus[i];
+        assert_int_equal(policy_refuse(OPTIONS(.pinned = 1), &event, &e), 0);
+        assert_int_equal(policy_refuse(OPTIONS(.frequency = 99), &event, &e), -EOPNOTSUPP);
+        assert_int_equal(e.cause, RK_CAUSE_UNSUPPORTED);
+        assert_non_null(strstr(e.what, "AUX"));
+        assert_non_null(strstr(e.what, pmus[i]));
+        assert_string_equal(e.remedy, "perf record -e x//");
+        event.period = 1;
+        assert_int_equal(policy_refuse(OPTIONS(.pinned = 1), &event, &e), -EOPNOTSUPP);
+        event.pmu = "armv8_pmuv3";
+        assert_int_equal(policy_refuse(OPTIONS(.period = 1), &event, &e), 0);
+    }
+}
+
 static void contradicts(const struct rk_set_options *options)
 {
     struct scene s;
@@ -885,6 +909,7 @@ int main(void)
         cmocka_unit_test(test_narrowed),
         cmocka_unit_test(test_option_bits),
         cmocka_unit_test(test_contradictions),
+        cmocka_unit_test(test_traces),
         cmocka_unit_test(test_no_stacks),
         cmocka_unit_test(test_too_old),
         cmocka_unit_test(test_bad_options),
