@@ -33,7 +33,7 @@ static int take_fd(const char *text, char *why, size_t size)
 
     if (end == text || *end || fd < 0 || fd > INT_MAX) {
         snprintf(why, size, "'%s' is not a descriptor's number", text);
-        return -1;
+        return CONTROL_MISTAKE;
     }
     if (fcntl((int)fd, F_GETFD) < 0) {
         snprintf(why, size, "descriptor %ld is not open", fd);
@@ -50,7 +50,7 @@ int control_open(struct control *control, const char *where, char *why, size_t s
     *control = (struct control){.in = -1, .ack = -1, .own = fifo};
     if ((!fifo && strncmp(where, "fd:", 3) != 0) || strlen(where) >= sizeof text) {
         snprintf(why, size, "'%.80s' is neither fifo:CTL[,ACK] nor fd:CTL[,ACK]", where);
-        return -1;
+        return CONTROL_MISTAKE;
     }
     snprintf(text, sizeof text, "%s", where + (fifo ? 5 : 3));
     char *ack = strchr(text, ',');
@@ -58,14 +58,16 @@ int control_open(struct control *control, const char *where, char *why, size_t s
         *ack++ = '\0';
     control->in = fifo ? open_fifo(text, why, size) : take_fd(text, why, size);
     if (control->in < 0)
-        return -1;
+        return control->in;
     if (!ack)
         return 0;
-    control->ack = fifo ? open_fifo(ack, why, size) : take_fd(ack, why, size);
-    if (control->ack >= 0)
-        return 0;
-    control_close(control);
-    return -1;
+    int answers = fifo ? open_fifo(ack, why, size) : take_fd(ack, why, size);
+    if (answers < 0) {
+        control_close(control);
+        return answers;
+    }
+    control->ack = answers;
+    return 0;
 }
 
 static enum control_word word_of(char *line)

@@ -32,7 +32,8 @@ struct control {
     size_t at, n, line_n;
 };
 
-/* 0, or -1 with the reason in `why`. */
+/* 0, or with the reason in `why`: -1, or CONTROL_MISTAKE where `where` itself is wrong. */
+#define CONTROL_MISTAKE (-2)
 int control_open(struct control *control, const char *where, char *why, size_t size);
 
 /* The next word that has come, never blocking. Each but NONE, UNKNOWN and END is answered by control_answer(). */

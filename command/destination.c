@@ -2,15 +2,20 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 int destination_open(struct destination *to, const char *verb, const char *name, bool append)
 {
+    struct stat about;
+
     *to = (struct destination){.verb = verb, .name = name ? name : "stderr", .file = stderr};
     if (!name)
         return 0;
     to->file = strcmp(name, "-") == 0 ? stdout : fopen(name, append ? "ae" : "we");
-    if (to->file)
+    if (to->file) {
+        to->behind = append && fstat(fileno(to->file), &about) == 0 && about.st_size > 0;
         return 0;
+    }
     fprintf(stderr, "reckon %s: %s: %s\n", verb, name, strerror(errno));
     return -1;
 }
@@ -22,6 +27,7 @@ static int gone_wrong(struct destination *to)
     if (!to->failed && to->file != stderr)
         fprintf(stderr, "reckon %s: %s: %s\n", to->verb, to->name, strerror(why ? why : EIO));
     to->failed = true;
+    to->gone |= why == EPIPE;
     return -1;
 }
 

@@ -14,6 +14,8 @@ struct destination {
     const char *name; /* "stderr", or -o's */
     FILE *file;
     bool failed; /* said already; from then on it is stderr */
+    bool gone;   /* … since nobody reads it any more: a pipe's other end is closed */
+    bool behind; /* there was something in the file before: a line of names stands there already */
 };
 
 /* `name` NULL: stderr; "-": stdout. 0, or -1 with the message printed. */

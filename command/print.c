@@ -138,22 +138,59 @@ int print_event_error(const char *verb, const char *text, const struct rk_error 
     return STATUS_USAGE;
 }
 
+#define ELLIPSIS "…"
+
 const char *print_safe(const char *text, char *buffer, size_t size)
 {
-    size_t at = 0;
+    const unsigned char *s = (const unsigned char *)text;
+    size_t at = 0, bytes;
+    char one[8];
 
-    for (const unsigned char *s = (const unsigned char *)text; *s && at + 5 < size;) {
-        size_t n = character(s);
-        if (n == 0) {
-            at += (size_t)snprintf(buffer + at, size - at, "\\x%02x", *s++);
-            continue;
-        }
-        memcpy(buffer + at, s, n);
+    for (; *s && at + 4 + sizeof ELLIPSIS <= size; s += bytes) {
+        size_t n = show_one(s, one, &bytes);
+        memcpy(buffer + at, one, n);
         at += n;
-        s += n;
     }
-    buffer[at] = '\0';
+    snprintf(buffer + at, size - at, "%s", *s ? ELLIPSIS : "");
     return buffer;
+}
+
+/* In single quotes, which only a single quote ends. Returns the bytes that are left of `most`; 0: it was cut. */
+static size_t put_word(FILE *to, const char *word, size_t most)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+    bool quoted = !*word;
+    char one[8];
+    size_t bytes;
+
+    for (const char *c = word; *c && !quoted; c++)
+        quoted = (unsigned char)*c < 0x80 && (unsigned char)*c >= 0x20 && !strchr(plain, *c);
+    if (quoted)
+        fputc('\'', to);
+    for (const unsigned char *s = (const unsigned char *)word; *s; s += bytes) {
+        size_t n = show_one(s, one, &bytes);
+        if (n >= most) {
+            fputs(ELLIPSIS, to);
+            return 0;
+        }
+        most -= n;
+        if (*s == '\'')
+            fputs("'\\''", to);
+        else
+            fwrite(one, 1, n, to);
+    }
+    if (quoted)
+        fputc('\'', to);
+    return most;
+}
+
+void print_words(FILE *to, char *const *words, size_t most)
+{
+    for (char *const *word = words; *word && most > 0; word++) {
+        if (word != words)
+            fputc(' ', to);
+        most = put_word(to, *word, most);
+    }
 }
 
 static int write_stream(void *context, const void *data, size_t n)

@@ -39,6 +39,9 @@ int print_event_error(const char *verb, const char *text, const struct rk_error 
 /* A text from outside, with control characters made visible, so that a name can't drive the terminal. */
 const char *print_safe(const char *text, char *buffer, size_t size);
 
+/* A command as it would be typed: what sh would act upon is quoted. Cut with an ellipsis behind `most` bytes of words. */
+void print_words(FILE *to, char *const *words, size_t most);
+
 /* A JSON string, or null; bytes that are no UTF-8 become U+FFFD. */
 void print_json_text(FILE *to, const char *text);
 

@@ -38,6 +38,7 @@ int series_add(struct series *s, const struct stat_run *run, size_t n)
     if (!run->has_exit)
         return 0;
     bool first = !s->has_exit;
+    s->failed += run->exit.status != 0;
     s->has_exit = true;
     s->exit.size = sizeof s->exit;
     s->exit.user_ns += run->exit.user_ns;

@@ -15,6 +15,7 @@ struct series {
     double wall_mean, wall_square;
     struct rk_exit exit; /* sums, then means; the peak and the first status that was not 0 */
     bool has_exit;
+    uint32_t failed; /* runs that did not end with 0 */
 };
 
 /* Adds a run of n values. 0, or -1: out of memory, or of another shape than those before. */

@@ -53,8 +53,27 @@ int stat_write(const struct stat_options *o, const struct rk_counts *counts, con
     return rc < 0 || !complete ? STATUS_FAILED : 0;
 }
 
+#define COMMAND_MOST 400 /* bytes of the command's words that are shown */
+
+/* ", 3 times", ", 2 of 3 times: interrupted", ", 3 times, 1 of them failed". */
+static void put_runs(FILE *to, const struct stat_options *o, const struct series *s, bool interrupted)
+{
+    char runs[32], of[32];
+
+    if (o->runs == 1)
+        return;
+    fprintf(to, ", %s", print_count(s->runs, runs, sizeof runs));
+    if (interrupted && s->runs < o->runs)
+        fprintf(to, " of %s", print_count(o->runs, of, sizeof of));
+    fprintf(to, " time%s", s->runs == 1 && o->runs == 0 ? "" : "s");
+    if (interrupted && s->runs < o->runs)
+        fputs(": interrupted", to);
+    if (s->failed)
+        fprintf(to, ", %s of them failed", print_count(s->failed, runs, sizeof runs));
+}
+
 /* "sleep 1, 3 times", "process 4711", "CPUs 0-3 while sleep 1 ran". */
-static char *about(const struct stat_options *o, uint32_t runs)
+static char *about(const struct stat_options *o, const struct series *s, bool interrupted)
 {
     char *text = NULL, safe[200];
     size_t n = 0;
@@ -79,18 +98,18 @@ static char *about(const struct stat_options *o, uint32_t runs)
                     print_safe(list, safe, sizeof safe));
         fputs(o->command ? " while this ran: " : "", to);
     }
-    for (char **word = o->command; word && *word; word++)
-        fprintf(to, "%s%s", word == o->command ? "" : " ", print_safe(*word, safe, sizeof safe));
-    if (runs > 1)
-        fprintf(to, ", %u times", runs);
+    if (o->command)
+        print_words(to, o->command, COMMAND_MOST);
+    put_runs(to, o, s, interrupted);
     fclose(to);
     return text;
 }
 
-static int tell(const struct stat_options *o, const struct measured *m, const struct series *s)
+static int tell(const struct stat_options *o, const struct measured *m, const struct series *s,
+                bool interrupted)
 {
     struct rk_counts_row *rows = calloc(m->n_rows ? m->n_rows : 1, sizeof *rows);
-    char *title = about(o, s->runs);
+    char *title = about(o, s, interrupted);
     int status = STATUS_FAILED;
 
     if (rows && title) {
@@ -99,7 +118,7 @@ static int tell(const struct stat_options *o, const struct measured *m, const st
                                    .rows = rows,
                                    .n = m->n_rows,
                                    .totals = o->interval_ms > 0,
-                                   .no_header = o->separator != NULL,
+                                   .no_header = o->no_header,
                                    .separator = o->separator};
         series_counts(s, rows, m->n_rows, &counts);
         status = counts.totals && o->format == STAT_CSV ? 0 : stat_write(o, &counts, title);
@@ -115,16 +134,20 @@ static int tell(const struct stat_options *o, const struct measured *m, const st
 
 static int failed_to_open(const struct rk_error *e)
 {
-    return e->stage == RK_STAGE_TARGET && e->cause == RK_CAUSE_NO_COMMAND ? run_failed("stat", e)
-                                                                          : print_error("stat", e);
+    if (e->stage == RK_STAGE_TARGET && e->cause == RK_CAUSE_NO_COMMAND)
+        return run_failed("stat", e);
+    print_error("stat", e);
+    return e->cause == RK_CAUSE_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
 }
 
-/* The measured command's status; one that was left running, or none: of what ended us. */
-static int status_of(const struct series *s, const struct stat_run *last)
+/* The measured command's status; one that was left running, or none, or the rest of several: of what ended us. */
+static int status_of(const struct stat_options *o, const struct series *s, const struct stat_run *last)
 {
-    if (s->has_exit)
-        return s->exit.status;
-    return last->interrupted ? 128 + run_last_signal() : 0;
+    int signal = last->interrupted ? 128 + run_last_signal() : 0;
+
+    if (!s->has_exit)
+        return signal;
+    return s->exit.status == 0 && o->runs != 1 ? signal : s->exit.status;
 }
 
 /* Runs until there were enough. What was interrupted counts only where it is all there is. */
@@ -160,8 +183,8 @@ static int run_all(const struct stat_options *o, struct rk_host *host, const str
     }
     if (s.runs > 0) { /* also where a later run failed */
         series_end(&s);
-        int told = tell(o, &m, &s);
-        status = status ? status : told ? told : status_of(&s, &run);
+        int told = tell(o, &m, &s, run.interrupted);
+        status = status ? status : told ? told : status_of(o, &s, &run);
     }
     series_free(&s);
     measured_close(&m);
@@ -174,6 +197,7 @@ static int count(const struct stat_options *o, const struct stat_words *words)
     handle_events struct rk_events *events = NULL;
     struct control control;
     struct rk_error e = {.size = sizeof e};
+    int rc;
     char why[300];
 
     if (rk_host_open(NULL, &host, &e) < 0)
@@ -184,9 +208,9 @@ static int count(const struct stat_options *o, const struct stat_words *words)
         return stat_plan(o, host, events);
     if (words->overhead)
         return stat_overhead(o, host, events);
-    if (o->control && control_open(&control, o->control, why, sizeof why) < 0) {
+    if (o->control && (rc = control_open(&control, o->control, why, sizeof why)) < 0) {
         fprintf(stderr, "reckon stat: --control: %s\n", why);
-        return STATUS_FAILED;
+        return rc == CONTROL_MISTAKE ? STATUS_USAGE : STATUS_FAILED;
     }
     int status = run_all(o, host, events, o->control ? &control : NULL);
     if (o->control)
@@ -206,6 +230,7 @@ int verb_stat(int argc, char **argv)
     if (destination_open(&to, "stat", w.output, w.append) < 0)
         return STATUS_FAILED;
     s.to = &to;
+    s.no_header = s.separator || to.behind;
     status = count(&s, &w);
     return destination_close(&to) < 0 ? STATUS_FAILED : status;
 }

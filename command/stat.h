@@ -25,6 +25,8 @@ struct stat_options {
     bool default_events; /* what has no PMU here is then told once, not line by line */
     enum stat_format format;
     const char *separator; /* -x */
+    bool no_header;        /* of CSV */
+    bool no_figures;       /* beside counts: they say nothing of an empty region */
 
     /* Who: at most one of these lists; none: the command itself. */
     const char *processes, *threads, *cpus, *cgroups;
@@ -46,7 +48,7 @@ struct stat_words {
     char *events;
     const char *output;
     int detail;
-    bool append, overhead, dry_run, repeat;
+    bool append, overhead, dry_run, repeat, json, csv;
 };
 
 /* Fills both. 0; an exit status with the message printed; or STAT_HELPED: --help has been printed, and that is all. */

@@ -155,12 +155,15 @@ static int take_option(const struct options *o, int id, struct stat_options *s, 
         w->append = true;
         return 0;
     case 'j':
+        w->json = true;
         s->format = STAT_JSON;
         return 0;
     case CSV:
+        w->csv = true;
         s->format = STAT_CSV;
         return 0;
     case 'x':
+        w->csv = true;
         s->format = STAT_CSV;
         s->separator = strcmp(o->value, "\\t") == 0 ? "\t" : o->value;
         return *o->value ? 0 : options_wrong(o, "-x: a separator has at least one character");
@@ -175,11 +178,23 @@ static int take_option(const struct options *o, int id, struct stat_options *s, 
     }
 }
 
+/* An empty region is reckon's own, and begins and ends at once. */
+static bool beside_overhead(const struct stat_options *s, const struct stat_words *w)
+{
+    return s->command || s->processes || s->threads || s->cpus || s->cgroups || s->all || w->repeat ||
+           s->interval_ms || s->delay_ms || s->timeout_ms || s->control || s->null || w->dry_run;
+}
+
 /* What does not go together: 0, or STATUS_USAGE with the message printed. */
 static int check_options(const struct options *o, const struct stat_options *s, const struct stat_words *w)
 {
     bool cpus = s->all || s->cpus || s->cgroups, tasks = s->processes || s->threads;
 
+    if (w->overhead && beside_overhead(s, w))
+        return options_wrong(o, "--overhead measures reckon itself: only -e, -d and what says how it is "
+                                "written go with it");
+    if (w->json && w->csv)
+        return options_wrong(o, "--json, and --csv or -x: one of them");
     if (!!s->processes + !!s->threads + cpus > 1 || (s->all && s->cgroups))
         return options_wrong(o, "one of -p, -t, -a, -C and --cgroup; only --cgroup and -C go together");
     if (s->all && s->cpus)

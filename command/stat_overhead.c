@@ -93,10 +93,12 @@ int stat_overhead(const struct stat_options *o, struct rk_host *host, const stru
         struct rk_counts counts = {.size = sizeof counts,
                                    .rows = &row,
                                    .n = 1,
-                                   .no_header = o->separator != NULL,
+                                   .no_header = o->no_header,
                                    .separator = o->separator};
         series_counts(&s, &row, 1, &counts);
-        status = stat_write(o, &counts, "an empty region, the faster 1,000 of 2,000 times");
+        struct stat_options plain = *o;
+        plain.no_figures = true;
+        status = stat_write(&plain, &counts, "an empty region, the faster 1,000 of 2,000 times");
     }
     series_free(&s);
     return status;

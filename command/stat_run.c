@@ -81,9 +81,11 @@ static int set_timers(struct loop *l)
 {
     const struct stat_options *o = l->o;
 
-    if (o->interval_ms && set_timer(l, INTERVAL, l->start_ns + o->interval_ms * MS, o->interval_ms * MS) < 0)
+    uint64_t begin_ns = l->start_ns + (o->delay_ms > 0 ? (uint64_t)o->delay_ms * MS : 0);
+
+    if (o->interval_ms && set_timer(l, INTERVAL, begin_ns + o->interval_ms * MS, o->interval_ms * MS) < 0)
         return -1;
-    if (o->delay_ms > 0 && set_timer(l, DELAY, l->start_ns + (uint64_t)o->delay_ms * MS, 0) < 0)
+    if (o->delay_ms > 0 && set_timer(l, DELAY, begin_ns, 0) < 0)
         return -1;
     return o->timeout_ms ? set_timer(l, TIMEOUT, l->start_ns + o->timeout_ms * MS, 0) : 0;
 }
@@ -174,7 +176,7 @@ static int tell_interval(struct loop *l)
     }
     measured_rows(l->m, l->delta, l->rows);
     struct rk_counts counts = {.size = sizeof counts,
-                               .no_header = l->told > 0,
+                               .no_header = l->told > 0 || l->o->no_header,
                                .rows = l->rows,
                                .n = l->m->n_rows,
                                .wall_ns = so_far - l->told_ns,
@@ -182,7 +184,8 @@ static int tell_interval(struct loop *l)
                                .separator = l->o->separator};
     l->told_ns = so_far;
     l->told++;
-    stat_write(l->o, &counts, NULL); /* what can't be written is said, and goes on to stderr */
+    stat_write(l->o, &counts, NULL);             /* what can't be written is said, and goes on to stderr */
+    l->stop |= l->o->to->gone && !l->m->command; /* nobody wants more, and nothing else would end it */
     return 0;
 }
 
@@ -281,7 +284,7 @@ static int loop_step(struct loop *l)
         rc = obey(l);
     if (expired(l, TIMEOUT))
         l->stop = true;
-    if (rc == 0 && !l->stop && expired(l, INTERVAL)) {
+    if (rc == 0 && !l->stop && expired(l, INTERVAL) && covered(l) > l->told_ns) { /* else it was off */
         rc = tell_interval(l);
         l->stop |= l->o->interval_count && l->told >= l->o->interval_count;
     }

@@ -23,7 +23,10 @@ struct table {
     struct colours c;
     size_t width; /* of the terminal; SIZE_MAX: no end */
     int where, value, name;
-    size_t idle; /* rows that never ran */
+    size_t idle;        /* rows that never ran */
+    size_t lines;       /* of the others */
+    char fixes[4][256]; /* told already */
+    size_t n_fixes;
 };
 
 /* ---- cells ---- */
@@ -34,8 +37,11 @@ static const char *value_text(const struct rk_event *event, double scaled, char 
 
     double ns = scaled * event->scale;
 
-    if (strcmp(event->unit, "ns") == 0)
-        snprintf(to, size, ns < 10000 ? "%.0f ns" : "%.2f ms", ns < 10000 ? ns : ns / 1e6);
+    if (strcmp(event->unit, "ns") == 0 && ns < 10000)
+        snprintf(to, size, "%s ns", print_count((uint64_t)(ns + 0.5), count, sizeof count));
+    else if (strcmp(event->unit, "ns") == 0)
+        snprintf(to, size, "%s.%02u ms", print_count((uint64_t)(ns / 1e6 + 0.005), count, sizeof count),
+                 (unsigned)((uint64_t)(ns / 1e4 + 0.5) % 100));
     else if (event->scale != 1.0 || event->unit[0])
         snprintf(to, size, "%.2f%s%s", scaled * event->scale, event->unit[0] ? " " : "", event->unit);
     else
@@ -77,7 +83,7 @@ static struct rk_event event_of(const struct rk_set *set, size_t i)
 }
 
 /* Why the event was not counted; the event's name in front of its own message is said by the list already. */
-static void reason_of(const struct rk_set *set, size_t i, struct rk_error *ret)
+static void reason_of(const struct table *t, const struct rk_set *set, size_t i, struct rk_error *ret)
 {
     struct rk_event event = event_of(set, i);
     size_t n = strlen(event.name);
@@ -86,7 +92,9 @@ static void reason_of(const struct rk_set *set, size_t i, struct rk_error *ret)
     if (rk_set_explain(set, SIZE_MAX, i, ret) < 0)
         snprintf(ret->what, sizeof ret->what, "it was enabled and never ran");
     if (ret->code == -ENODATA) { /* nobody's mistake */
-        snprintf(ret->what, sizeof ret->what, "it did not run while it was counted");
+        snprintf(ret->what, sizeof ret->what, "%s",
+                 t->counts->wall_ns || !t->counts->exit ? "it did not run while it was counted"
+                                                        : "it had ended before counting began");
         ret->remedy[0] = '\0';
     }
     if (strncmp(ret->what, event.name, n) == 0 && strncmp(ret->what + n, ": ", 2) == 0)
@@ -171,13 +179,28 @@ static size_t put_prefix(const struct table *t, const struct rk_counts_row *row)
     return at;
 }
 
-static void put_event(const struct table *t, const struct rk_counts_row *row, size_t i)
+/* "± 107, counted 98 % of the time"; nothing where that would be ± 0 and 100 %. */
+static void bound_text(const struct table *t, const struct rk_event *event, const struct rk_value *v,
+                       char *to, size_t size)
+{
+    double bound = 0, share = 100.0 * (double)v->running / (double)v->enabled;
+    char text[80];
+
+    rk_value_scale(v, NULL, &bound);
+    bound /= t->counts->runs > 1 ? t->counts->runs : 1;
+    if (share >= 99.95 && bound < 0.5)
+        return;
+    share = share > 99.9 ? 99.9 : share;
+    snprintf(to, size, "± %s, counted %.*f %% of the time", value_text(event, bound, text, sizeof text),
+             share >= 99.5 || share < 9.95, share);
+}
+
+static void put_event(struct table *t, const struct rk_counts_row *row, size_t i)
 {
     const struct rk_value *v = &row->values[i];
     struct rk_event event = event_of(row->set, i);
     struct rk_metric metric = {.size = sizeof metric};
     char name[200], text[260];
-    double bound = 0;
     uint64_t wall = t->counts->wall_ns * (t->counts->runs > 1 ? t->counts->runs : 1);
     size_t at = put_prefix(t, row);
 
@@ -197,14 +220,11 @@ static void put_event(const struct table *t, const struct rk_counts_row *row, si
         at += 1 + columns(spread);
     }
     char metric_is[160] = "", bound_is[160] = "";
-    if (rk_metric_derive(row->set, row->values, rk_set_events(row->set), wall, i, &metric) == 1)
+    if (!t->o->no_figures &&
+        rk_metric_derive(row->set, row->values, rk_set_events(row->set), wall, i, &metric) == 1)
         metric_text(&metric, metric_is, sizeof metric_is);
-    if (v->running < v->enabled) {
-        rk_value_scale(v, NULL, &bound);
-        snprintf(bound_is, sizeof bound_is, "± %s, counted %.0f %% of the time",
-                 value_text(&event, bound / (t->counts->runs > 1 ? t->counts->runs : 1), text, sizeof text),
-                 100.0 * (double)v->running / (double)v->enabled);
-    }
+    if (v->running < v->enabled)
+        bound_text(t, &event, v, bound_is, sizeof bound_is);
     size_t n = columns(name), next = columns(metric_is[0] ? metric_is : bound_is);
     int pad = next && at + 4 + (size_t)t->name + next <= t->width && t->name > (int)n ? t->name - (int)n : 0;
     fprintf(t->to, "  %s%*s", name, pad, "");
@@ -227,11 +247,6 @@ static bool is_idle(const struct table *t, const struct rk_counts_row *row)
     return row->where || t->counts->time_ns;
 }
 
-static void put_line(struct table *t, const struct rk_counts_row *row, size_t i)
-{
-    put_event(t, row, i);
-}
-
 /* Hidden or not is a question of the set, not of each row. */
 static void each_line(struct table *t, void (*put)(struct table *, const struct rk_counts_row *, size_t))
 {
@@ -246,7 +261,7 @@ static void each_line(struct table *t, void (*put)(struct table *, const struct 
             hidden[i] = is_hidden(t, row->set, i);
         set = row->set;
         if (is_idle(t, row)) {
-            if (t->counts->time_ns && !row->where && put == put_line)
+            if (t->counts->time_ns && !row->where && put == put_event)
                 fprintf(t->to, "%12.6f  %s%*s%s\n", (double)t->counts->time_ns / 1e9, t->c.faint, t->value,
                         "did not run", t->c.plain);
             t->idle++;
@@ -264,6 +279,7 @@ static void measure_line(struct table *t, const struct rk_counts_row *row, size_
     char text[260], name[200];
     int n = 11; /* "not counted" */
 
+    t->lines++;
     if (row->values[i].running)
         n = (int)columns(value_text(&event, shown(t, row, i), text, sizeof text));
     t->value = n > t->value ? n : t->value;
@@ -278,14 +294,14 @@ static void measure_line(struct table *t, const struct rk_counts_row *row, size_
 static void put_times(const struct table *t)
 {
     const struct rk_counts *counts = t->counts;
-    char items[4][80], rss[32], spread[32] = "";
+    char items[4][80], rss[32], wall[32], spread[32] = "";
     size_t n = 0, at = 2;
 
     if (counts->runs > 1)
         snprintf(spread, sizeof spread, " ± %.1f %%",
                  counts->wall_ns ? 100.0 * (double)counts->wall_stdev_ns / (double)counts->wall_ns : 0);
     if (counts->wall_ns < 100000)
-        snprintf(items[n++], 80, "%.0f ns%s wall", (double)counts->wall_ns, spread);
+        snprintf(items[n++], 80, "%s ns%s wall", print_count(counts->wall_ns, wall, sizeof wall), spread);
     else
         snprintf(items[n++], 80, "%.6f s%s wall", (double)counts->wall_ns / 1e9, spread);
     if (counts->exit) {
@@ -314,8 +330,21 @@ static bool is_missing(const struct table *t, const struct rk_set *set, size_t i
     return false;
 }
 
+/* The same remedy is told once, below the first that it helps. */
+static void put_fix(struct table *t, const char *remedy)
+{
+    if (!remedy[0])
+        return;
+    for (size_t i = 0; i < t->n_fixes; i++)
+        if (strcmp(t->fixes[i], remedy) == 0)
+            return;
+    if (t->n_fixes < sizeof t->fixes / sizeof *t->fixes)
+        snprintf(t->fixes[t->n_fixes++], sizeof *t->fixes, "%s", remedy);
+    wrap(t, 4, "    fix: ", remedy);
+}
+
 /* Each reason once, with all the events that it stopped. */
-static void put_reasons(const struct table *t, const struct rk_set *set)
+static void put_reasons(struct table *t, const struct rk_set *set)
 {
     size_t n = rk_set_events(set);
     struct rk_error *reasons = calloc(n ? n : 1, sizeof *reasons);
@@ -323,7 +352,7 @@ static void put_reasons(const struct table *t, const struct rk_set *set)
 
     for (size_t i = 0; reasons && i < n; i++)
         if (is_missing(t, set, i))
-            reason_of(set, i, &reasons[i]);
+            reason_of(t, set, i, &reasons[i]);
     for (size_t i = 0; reasons && i < n; i++) {
         if (!reasons[i].what[0])
             continue;
@@ -338,14 +367,13 @@ static void put_reasons(const struct table *t, const struct rk_set *set)
         fputc('\n', t->to);
         wrap(t, 4, "  not counted: ", names);
         wrap(t, 4, "    ", reasons[i].what);
-        if (reasons[i].remedy[0])
-            wrap(t, 4, "    fix: ", reasons[i].remedy);
+        put_fix(t, reasons[i].remedy);
     }
     free(reasons);
 }
 
 /* Steps down, each sentence once. */
-static void put_notes(const struct table *t, const struct rk_set *set)
+static void put_notes(struct table *t, const struct rk_set *set)
 {
     for (size_t i = 0; i < rk_set_notes(set); i++) {
         struct rk_note note = {.size = sizeof note}, earlier = {.size = sizeof earlier};
@@ -357,8 +385,7 @@ static void put_notes(const struct table *t, const struct rk_set *set)
             continue;
         fputc('\n', t->to);
         wrap(t, 4, "  note: ", note.what);
-        if (note.remedy[0])
-            wrap(t, 4, "    fix: ", note.remedy);
+        put_fix(t, note.remedy);
     }
 }
 
@@ -377,9 +404,10 @@ void stat_table(FILE *to, const struct stat_options *o, const struct rk_counts *
     if (about) {
         fputc('\n', to);
         wrap(&t, 4, "  ", about);
-        fputc('\n', to);
+        if (t.lines)
+            fputc('\n', to);
     }
-    each_line(&t, put_line);
+    each_line(&t, put_event);
     if (!about)
         return;
     if (t.idle)

@@ -142,7 +142,7 @@ struct rk_counts {
  *              wall-time, user-time, system-time (s) and peak-rss (bytes) follow. Quoted by RFC 4180.
  *
  * value is as the kernel counted; scaled is the estimate for the whole time, in unit, bound half of its 95 %
- * interval. What was not counted has value null (csv: nothing), and reason, cause ("no-pmu" …) and remedy.
+ * interval; with runs, value, enabled_ns and running_ns are sums, scaled and bound are of one run, the mean. What was not counted has value null (csv: nothing), and reason, cause ("no-pmu" …) and remedy.
  */
 RK_API int rk_counts_write(const struct rk_counts *counts, const char *format, const struct rk_sink *sink,
                            struct rk_error *e);

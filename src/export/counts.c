@@ -32,6 +32,8 @@ struct cell counts_cell(const struct rk_counts *counts, const struct rk_counts_r
     if (counts->runs > 1 && row->mean && row->stdev) {
         cell.mean = row->mean[event] * scale;
         cell.stdev = row->stdev[event] * scale;
+        cell.scaled = cell.mean; /* of one run, as wall time is; perf's first column is that, too */
+        cell.bound /= counts->runs;
     }
     return cell;
 }

@@ -73,6 +73,42 @@ PY
 head -n 1 err | grep -qE '^[0-9]+;;page-faults;[0-9]+;100;' || fail "-x: perf's columns"
 "$RECKON" stat -x '\t' -e page-faults true 2>err && head -n 1 err | grep -q $'page-faults\t' || fail "-x '\\t'"
 
+"$RECKON" stat -x ';' -I 10 -e page-faults sleep 0.05 2>err || fail "-x -I"
+grep -q scaled err && fail "-x -I: a line of names"
+"$RECKON" stat --json --csv true 2>err
+[ $? = 2 ] && grep -q 'one of them' err || fail "--json --csv"
+# Appended, the line of names is not repeated.
+rm -f table && for i in 1 2; do "$RECKON" stat --csv --append -o table -e page-faults true || fail "--csv --append"; done
+[ "$(grep -c scaled table)" = 1 ] && [ "$(grep -c page-faults table)" = 2 ] || fail "--csv --append: the names"
+# Of several runs perf's first column is the mean, and so is ours; value stays the sum.
+"$RECKON" stat -r 3 --csv -o out -e page-faults true || fail "-r --csv"
+python3 - <<'PY' || fail "-r --csv: the mean"
+import csv
+row = next(csv.DictReader(open("out", newline="")))
+assert float(row["scaled"]) == float(row["mean"]) and abs(float(row["scaled"]) * 3 - int(row["value"])) < 1e-6, row
+PY
+
+# The command stands in the heading as it would be typed, and a long one is cut.
+"$RECKON" stat -e page-faults sh -c 'exit 0' "it's" '' 'a b' $'t\tab' plain 2>err || fail "a heading"
+grep -qxF "  sh -c 'exit 0' 'it'\\''s' '' 'a b' t\\x09ab plain" err || fail "the heading is not as it would be typed"
+"$RECKON" stat -e page-faults true $(seq 20000) 2>err || fail "a long command"
+[ "$(wc -L <err)" -lt 1000 ] && grep -q '…$' err || fail "a long command is not cut"
+
+# Nothing counted: no empty lines where the table would be.
+"$RECKON" stat --null true 2>err && ! grep -Pzoq '\n\n\n' err || fail "--null: empty lines"
+
+# The same remedy is told once.
+if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]; then
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$RECKON" stat -e context-switches,page-faults true 2>err
+    [ "$(grep -c 'perf_event_paranoid=1' err)" = 1 ] && grep -q 'note: counts user space only' err || fail "a remedy twice"
+fi
+
+# Nobody reads any more, and there is no command to wait for: it ends.
+timeout 60 "$RECKON" stat -p $$ -I 10 -e page-faults 2>&1 >/dev/null | head -n 2 >out
+[ "${PIPESTATUS[0]}" = 1 ] || fail "stderr's reader is gone, and it went on"
+timeout 60 "$RECKON" stat -p $$ -I 10 -e page-faults -o - 2>err | head -n 2 >out
+[ "${PIPESTATUS[0]}" = 1 ] && grep -q 's wall' err || fail "stdout's reader is gone, and it went on"
+
 # A full disk, a reader that is gone: said, status 1, and the counts are on stderr.
 for format in "" --json --csv "-I 10"; do
     if [ -w /dev/full ]; then

@@ -77,7 +77,7 @@ wait "$pid" 2>/dev/null
 [ $? = 1 ] || fail "a process that has ended: status"
 grep -q "no process $pid" err || fail "a process that has ended: message"
 "$RECKON" stat -p 12x true 2>err
-[ $? = 1 ] && grep -q "'12x'" err || fail "-p 12x"
+[ $? = 2 ] && grep -q "'12x'" err || fail "-p 12x"
 
 # Wrong mixtures.
 wrong() { "$RECKON" stat "$@" >/dev/null 2>err; [ $? = 2 ] || fail "$*: not status 2"; }

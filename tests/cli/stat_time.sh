@@ -18,6 +18,24 @@ json 'last["events"][0]["stdev"] >= 0 and last["wall_stdev_ns"] >= 0' || fail "-
 grep -q 'true, 3 times' err && grep -qE '± +[0-9.]+ %  page-faults' err && grep -qE 's ± [0-9.]+ % wall' err || fail "-r: text"
 "$RECKON" stat -r 3 -e page-faults sh -c 'exit 9' 2>err
 [ $? = 9 ] || fail "-r: the status"
+grep -q "sh -c 'exit 9', 3 times, 3 of them failed" err || fail "-r: that runs failed"
+
+# -r that Ctrl-C ends early says how far it came, and so does its status; the run that was cut short is not in the mean.
+cat >interrupted.py <<'PY'
+import os, signal, subprocess, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+p = subprocess.Popen(sys.argv[1:] + ["sh", "-c", "echo on; sleep 0.05"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                     start_new_session=True)
+for i in range(4):
+    p.stdout.readline()
+os.killpg(p.pid, signal.SIGINT)
+print(p.communicate(timeout=30)[1].decode())
+sys.exit(p.returncode)
+PY
+python3 interrupted.py "$RECKON" stat -r 1000 -e page-faults >err 2>&1
+[ $? = 130 ] && grep -qE 'sh -c .*, [34] of 1,000 times: interrupted' err || fail "-r 1000, interrupted"
+python3 interrupted.py "$RECKON" stat -r 0 -e page-faults >err 2>&1
+[ $? = 130 ] && grep -qE 'sh -c .*, [34] times$' err || fail "-r 0, interrupted"
 
 # Intervals lie on the grid of their length, whatever each takes, and add up to the total.
 "$RECKON" stat -I 50 -j -o out -e page-faults,task-clock sh -c 'for i in 1 2 3 4 5 6; do sleep 0.05; done' 2>err || fail "-I"
@@ -36,6 +54,13 @@ head -n 1 out | grep -q '^time_s,scaled' && [ "$(grep -c time_s out)" = 1 ] || f
 json 'last["events"][0]["value"] is None and last["events"][0]["reason"]' || fail "-D: counted before"
 "$RECKON" stat -D 50 -j -o out -e page-faults sh -c 'sleep 0.3; exec ls' >/dev/null 2>err || fail "-D"
 json '(last["events"][0]["value"] or 0) > 0' || fail "-D: not counted after"
+"$RECKON" stat -D 300000 -e page-faults true 2>err || fail "-D, text"
+grep -q 'it had ended before counting began' err || fail "-D: why nothing was counted"
+# … and no interval is told before it, or while counting is off.
+"$RECKON" stat -D 100 -I 20 -j -o out -e page-faults sleep 0.3 2>err || fail "-D -I"
+json 'len(lines) > 1 and lines[0]["time_ns"] >= 120000000' || fail "-D -I: an interval before the delay is over"
+"$RECKON" stat -D -1 --control fd:0 -I 20 -j -o out -e page-faults sleep 0.1 2>err </dev/null || fail "-D -1 -I"
+json 'len(lines) == 1 and last["totals"]' || fail "-D -1 -I: intervals while it is off"
 
 # A time limit ends the command, and what was counted is told; no process is left.
 "$RECKON" stat --timeout 50 -e page-faults sleep 1234 2>err
@@ -99,9 +124,9 @@ json 'lines[0]["events"][0]["value"] is None and lines[1]["events"][0]["value"] 
 json 'not lines[2]["events"][0]["value"]' || fail "--control: disable"
 grep -q "no word 'nonsense'" err || fail "--control: a word that there is not"
 "$RECKON" stat --control fd:8,9 -e page-faults -o out true 2>err || fail "--control fd:"
-for bad in fifo:none fd:77 fd:x pipe:ctl "fifo:$0"; do
-    "$RECKON" stat --control "$bad" true 2>err
-    [ $? = 1 ] && grep -q -e --control err || fail "--control $bad"
+for bad in "1 fifo:none" "1 fd:77" "2 fd:x" "2 pipe:ctl" "1 fifo:$0" "2 fd:8,x"; do # 2: a mistake in the option
+    "$RECKON" stat --control "${bad#* }" true 2>err
+    [ $? = "${bad%% *}" ] && grep -q -e --control err || fail "--control $bad"
 done
 
 # Only times; only the cost of measuring.
@@ -110,6 +135,12 @@ done
 json 'last["events"] == [] and last["wall_ns"] > 0 and last["peak_rss_bytes"] > 0' || fail "--null"
 "$RECKON" stat --overhead -j -o out -e page-faults,task-clock 2>err || fail "--overhead"
 json 'last["runs"] == 1000 and last["wall_ns"] > 0 and last["events"][0]["mean"] < 1' || fail "--overhead"
+"$RECKON" stat --overhead -e page-faults,task-clock 2>err || fail "--overhead, text"
+grep -qE '/s|CPUs' err && fail "--overhead: figures that say nothing"
+for with in true "-p $$" "-r 2 true" "-I 10" "--timeout 10"; do
+    "$RECKON" stat --overhead $with 2>err
+    [ $? = 2 ] && grep -q 'measures reckon itself' err || fail "--overhead $with"
+done
 # A command that won't end when its time is over: it is said, and counted up to then; it is left running, not waited for.
 "$RECKON" stat --timeout 100 -e page-faults -o out sh -c 'trap "" TERM; echo $$ >pid; while :; do sleep 0.05; done' 2>err
 [ $? = 0 ] || fail "--timeout: status of a command that goes on"

@@ -197,7 +197,7 @@ static void csv_of_rows(void **state)
     assert_int_equal(rk_counts_write(&counts, "csv", &text_sink, NULL), 0);
     contains(
         "time_s;where;slots;scaled;unit;event;running_ns;percent_running;metric;metric_unit;value;bound;"
-        "enabled_ns;runs;mean;stdev;reason\n1.500000000;CPU0;1;100;;cycles:u;10;100;;;100;0;10;3;50;1;\n");
+        "enabled_ns;runs;mean;stdev;reason\n1.500000000;CPU0;1;50;;cycles:u;10;100;;;100;0;10;3;50;1;\n");
     contains("1.500000000;\"a,b\"\"c\";2;;;branches;;;;;;;;;;;branches: no counter free\n");
     contains("1.500000000;;;0.000000500;s;wall-time;");
     size_t columns = 0;
