@@ -7,7 +7,8 @@
  *         figure[q]      what the runs say of a quantity (compare_figures.c)
  *       quantity[q]      wall time, user, system, peak memory, then the events
  *
- *     compare.c          options and flow
+ *     compare.c          quantities and flow               compare_options.c     what was asked
+ *     compare_subjects.c commands, parameters, hooks, the reference
  *     compare_words.c    a command's text → words          compare_parameter.c   {name} → its values
  *     compare_run.c      one run: fork, count, wait        compare_rounds.c      which run is next, how long still
  *     compare_figures.c  runs → figures                    compare_table.c       figures for people
@@ -57,6 +58,19 @@ struct subject {
     bool is_set_up;
 };
 
+/* What the options say, before it is made into subjects. */
+struct asked {
+    char *events, *names;
+    const char *reference, *setup, *cleanup;
+    const char **prepare;
+    size_t prepare_n;
+    struct scan {
+        const char *name, *min, *max, *delta, *list;
+    } * parameters;
+    size_t parameter_n;
+    int formats; /* how many were named */
+};
+
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_MARKDOWN };
 
 struct compare {
@@ -77,11 +91,22 @@ struct compare {
     size_t note_n;
     bool no_events; /* none can be opened: not tried again */
     bool stopped;   /* by a signal */
+    bool failed;    /* ended early, by a command or hook that failed; or in the end, by a cleanup */
 
     struct rk_host *host;
     struct rk_events *event_list;
     int errors; /* a file in memory: what the running command says on stderr */
 };
+
+/* compare_options.c: fills `o`, `a` and what `c` says of it. 0, an exit status with the message printed, or
+ * COMPARE_HELPED: --help has been printed, and that is all. */
+#define COMPARE_HELPED (-1)
+struct options;
+int compare_options(int argc, char **argv, struct options *o, struct asked *a, struct compare *c);
+void asked_free(struct asked *a);
+
+/* compare_subjects.c: 0, or an exit status with the message printed. */
+int compare_subjects(struct compare *c, const struct asked *a, const struct options *o);
 
 /* compare_run.c. 0, or the exit status to end with: the message is printed. COMPARE_STOPPED: a signal came. */
 #define COMPARE_STOPPED (-1)
@@ -93,6 +118,16 @@ int compare_rounds(struct compare *c);
 
 /* compare_figures.c. 0 or -ENOMEM. */
 int compare_figures(struct compare *c);
+
+/* How many runs of each could tell what these were too few for; 0: there is no such. */
+size_t compare_few(const struct compare *c);
+
+/* The unit that fits a figure, and what to divide by; all numbers of its row are given in it. */
+struct scale {
+    double by;
+    const char *unit;
+};
+struct scale compare_scale(const struct quantity *q, double value);
 
 /* compare_table.c, compare_export.c: to `to`. 0 or -ENOMEM. */
 int compare_table(const struct compare *c, FILE *to);

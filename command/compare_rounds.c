@@ -193,7 +193,7 @@ int compare_rounds(struct compare *c)
         .order = calloc(c->n, sizeof *r.order),
         .discard = calloc(c->quantity_n, sizeof *r.discard),
         .random = c->seed,
-        .progress = isatty(STDERR_FILENO) && !c->show_output,
+        .progress = print_cursor(stderr) && !c->show_output,
     };
     int rc = r.order && r.discard ? 0 : no_memory();
 

@@ -137,6 +137,8 @@ static int failed(const struct compare *c, const char *what, const char *text, c
     else
         fprintf(stderr, "reckon compare: %s%s: exit status %d\n", what, shown, end->status);
     print_tail(c);
+    if (!what[0])
+        fputs("  fix: --ignore-failure counts such runs all the same\n", stderr);
     return end->status;
 }
 

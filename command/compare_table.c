@@ -20,27 +20,6 @@ struct row {
 
 /* ---- numbers ---- */
 
-struct scale {
-    double by;
-    const char *unit;
-};
-
-/* The unit that fits a figure; all numbers of its row are given in it. */
-static struct scale scale_for(const struct quantity *q, double value)
-{
-    static const struct scale times[] = {{1e9, " s"}, {1e6, " ms"}, {1e3, " µs"}, {1, " ns"}};
-    static const struct scale bytes[] = {{1e9, " GB"}, {1e6, " MB"}, {1e3, " KB"}, {1, " bytes"}};
-    static const struct scale counts[] = {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1, ""}};
-    const struct scale *of = q->kind == KIND_TIME ? times : q->kind == KIND_BYTES ? bytes : counts;
-
-    if (q->kind == KIND_OTHER)
-        return (struct scale){1, ""};
-    for (int i = 0; i < 3; i++)
-        if (fabs(value) >= of[i].by)
-            return of[i];
-    return of[3];
-}
-
 /* So many that four digits are seen, and one of the bound. */
 static int decimals_for(double value, double bound)
 {
@@ -54,79 +33,135 @@ static int decimals_for(double value, double bound)
     return n;
 }
 
+/* A count is whole: only its mean, and the median of two, lie between. */
+static const char *plain(const struct quantity *q, struct scale scale, double value, int places, char *text,
+                         size_t size)
+{
+    bool whole = q->kind == KIND_COUNT && scale.by == 1;
+
+    if (whole)
+        places = value == floor(value) ? 0 : 1;
+    return print_real(value / scale.by, places, text, size);
+}
+
+/* "3.46 ms ± 0.12"; no interval from one run. */
+static void mean_text(const struct quantity *q, const struct rk_summary *s, char *to, size_t size)
+{
+    struct scale scale = compare_scale(q, s->mean);
+    int places = decimals_for(s->mean / scale.by, s->bound / scale.by);
+    const char *unit = q->kind == KIND_OTHER ? q->unit : scale.unit,
+               *blank = q->kind == KIND_OTHER ? " " : "";
+    char mean[40], bound[40];
+
+    if (isnan(s->bound) && q->kind == KIND_COUNT && scale.by == 1)
+        places = s->mean == floor(s->mean) ? 0 : places;
+    print_real(s->mean / scale.by, places, mean, sizeof mean);
+    if (isnan(s->bound))
+        snprintf(to, size, "%s%s%s", mean, blank, unit);
+    else
+        snprintf(to, size, "%s%s%s ± %s", mean, blank, unit,
+                 print_real(s->bound / scale.by, places, bound, sizeof bound));
+}
+
+/* "1.346 ± 0.067"; by its ends where ± would reach beyond them; nothing where the reference may be 0. */
+static void ratio_text(const struct rk_difference *d, char *to, size_t size)
+{
+    double up = d->ratio_high - d->ratio, down = d->ratio - d->ratio_low;
+    int places = decimals_for(d->ratio, (up + down) / 2);
+
+    if (isfinite(d->ratio) && isfinite(up + down) && fmax(up, down) <= 1.25 * fmin(up, down))
+        snprintf(to, size, "%.*f ± %.*f", places, d->ratio, places, (up + down) / 2);
+    else if (isfinite(d->ratio) && isfinite(up + down))
+        snprintf(to, size, "%.*f (%.*f to %.*f)", places, d->ratio, places, fmax(d->ratio_low, 0), places,
+                 d->ratio_high);
+    else if (isfinite(d->ratio) && d->ratio != 0)
+        snprintf(to, size, "%.3f", d->ratio);
+}
+
 static void fill(const struct compare *c, size_t subject, size_t quantity, struct row *row)
 {
     const struct quantity *q = &c->quantities[quantity];
     const struct figure *f = &c->subjects[subject].figures[quantity];
     const struct rk_summary *s = &f->summary;
-    struct scale scale = scale_for(q, s->mean);
+    struct scale scale = compare_scale(q, s->mean);
     int places = decimals_for(s->mean / scale.by, s->bound / scale.by);
-    const char *unit = q->kind == KIND_OTHER ? q->unit : scale.unit,
-               *blank = q->kind == KIND_OTHER ? " " : "";
     size_t room = sizeof row->cell[0];
+    char low[40], high[40];
 
     *row = (struct row){0};
     print_safe(q->name, row->cell[NAME], room);
-    if (isnan(s->bound))
-        snprintf(row->cell[MEAN], room, "%.*f%s%s", places, s->mean / scale.by, blank, unit);
-    else
-        snprintf(row->cell[MEAN], room, "%.*f%s%s ± %.*f", places, s->mean / scale.by, blank, unit, places,
-                 s->bound / scale.by);
-    snprintf(row->cell[MEDIAN], room, "%.*f", places, s->median / scale.by);
-    snprintf(row->cell[RANGE], room, "%.*f … %.*f", places, s->min / scale.by, places, s->max / scale.by);
+    mean_text(q, s, row->cell[MEAN], room);
+    snprintf(row->cell[MEDIAN], room, "%s", plain(q, scale, s->median, places, low, sizeof low));
+    snprintf(row->cell[RANGE], room, "%s … %s", plain(q, scale, s->min, places, low, sizeof low),
+             plain(q, scale, s->max, places, high, sizeof high));
     if (s->outliers)
         snprintf(row->cell[OUTLIERS], room, "%" PRIu64, s->outliers);
     if (subject == c->reference)
         return;
     const struct rk_difference *d = &f->difference;
-    double half = (d->ratio_high - d->ratio_low) / 2;
-    if (isfinite(d->ratio) && isfinite(half))
-        snprintf(row->cell[RATIO], room, "%.*f ± %.*f", decimals_for(d->ratio, half), d->ratio,
-                 decimals_for(d->ratio, half), half);
-    else if (isfinite(d->ratio) && d->ratio != 0)
-        snprintf(row->cell[RATIO], room, "%.3f", d->ratio);
+    ratio_text(d, row->cell[RATIO], room);
     compare_verdict(c, subject, quantity, true, row->cell[VERDICT], room);
-}
-
-/* Columns on a terminal: every byte that does not go on a UTF-8 character. */
-static int width(const char *text)
-{
-    int n = 0;
-
-    for (; *text; text++)
-        n += (*text & 0xc0) != 0x80;
-    return n;
-}
-
-static void pad(FILE *to, int n)
-{
-    for (; n > 0; n--)
-        fputc(' ', to);
 }
 
 /* ---- the table ---- */
 
-static void print_row(FILE *to, const struct row *row, const int *widths)
+static void pad(FILE *to, size_t n)
 {
-    int last = COLUMNS - 1;
-
-    while (last > 0 && !row->cell[last][0])
-        last--;
-    fputs("  ", to);
-    for (int i = 0; i <= last; i++) {
-        int more = widths[i] - width(row->cell[i]);
-        bool right = i == MEDIAN || i == OUTLIERS;
-        if (i > 0)
-            fputs("  ", to);
-        pad(to, right ? more : 0);
-        fputs(row->cell[i], to);
-        pad(to, right || i == last ? 0 : more);
-    }
-    fputc('\n', to);
+    fprintf(to, "%*s", (int)n, "");
 }
 
-static void print_block(const struct compare *c, FILE *to, size_t subject, const struct row *rows,
-                        const int *widths, struct colours colours)
+struct layout {
+    FILE *to;
+    struct colours colours;
+    size_t width; /* of the terminal; SIZE_MAX: no end */
+    size_t widths[COLUMNS];
+};
+
+/* The columns [from, until) behind the row's name. */
+static void print_row(const struct layout *l, const struct row *row, int from, int until)
+{
+    int last = until - 1;
+
+    while (last >= from && !row->cell[last][0])
+        last--;
+    size_t name = print_columns(row->cell[NAME]);
+    fprintf(l->to, "  %s", row->cell[NAME]);
+    for (int i = from; i <= last; i++) {
+        size_t more = l->widths[i] - print_columns(row->cell[i]);
+        bool right = i == MEDIAN || i == OUTLIERS;
+        pad(l->to, i == from ? l->widths[NAME] - name : 0);
+        fputs("  ", l->to);
+        pad(l->to, right ? more : 0);
+        fputs(row->cell[i], l->to);
+        pad(l->to, right || i == last ? 0 : more);
+    }
+    fputc('\n', l->to);
+}
+
+/* How many columns from `from` on fit beside the name: at least one. The end of them. */
+static int columns_that_fit(const struct layout *l, int from)
+{
+    size_t at = 2 + l->widths[NAME] + 2 + l->widths[from];
+    int until = from + 1;
+
+    while (until < COLUMNS && at + 2 + l->widths[until] <= l->width)
+        at += 2 + l->widths[until++];
+    return until;
+}
+
+static bool is_empty(const struct compare *c, const struct subject *s, const struct row *rows, int from,
+                     int until)
+{
+    for (size_t q = 0; q < c->quantity_n; q++)
+        for (int i = from; i < until; i++)
+            if (s->figures[q].summary.n && rows[q].cell[i][0])
+                return false;
+    return true;
+}
+
+/* Columns that don't fit beside the others stand below them, their rows named again. */
+static void print_block(const struct compare *c, const struct layout *l, size_t subject,
+                        const struct row *rows)
 {
     const struct subject *s = &c->subjects[subject];
     struct row head = {0};
@@ -134,14 +169,15 @@ static void print_block(const struct compare *c, FILE *to, size_t subject, const
     bool reference = subject == c->reference;
 
     print_safe(s->name, name, sizeof name);
-    fprintf(to, "\n%s%zu: %s%s", colours.strong, subject + 1, name, colours.plain);
+    fprintf(l->to, "\n%s%zu: %s%s", l->colours.strong, subject + 1, name, l->colours.plain);
     if (reference && c->n > 1)
-        fputs("  (reference)", to);
+        fputs("  (reference)", l->to);
     if (s->failures)
-        fprintf(to, "  %s(%zu of %zu runs failed)%s", colours.fair, s->failures, s->n, colours.plain);
-    fputc('\n', to);
+        fprintf(l->to, "  %s(%zu of %zu runs failed)%s", l->colours.fair, s->failures, s->n,
+                l->colours.plain);
+    fputc('\n', l->to);
     if (s->n == 0) {
-        fputs("  no run was finished\n", to);
+        fputs("  no run was finished\n", l->to);
         return;
     }
     for (int i = 0; i < COLUMNS; i++)
@@ -149,18 +185,23 @@ static void print_block(const struct compare *c, FILE *to, size_t subject, const
             snprintf(head.cell[i], sizeof head.cell[i], "%s", heads[i]);
     if (!reference)
         snprintf(head.cell[RATIO], sizeof head.cell[RATIO], "ratio to %zu", c->reference + 1);
-    fputs(colours.faint, to);
-    print_row(to, &head, widths);
-    fputs(colours.plain, to);
-    for (size_t q = 0; q < c->quantity_n; q++)
-        if (s->figures[q].summary.n)
-            print_row(to, &rows[q], widths);
+    for (int from = MEAN, until; from < COLUMNS; from = until) {
+        until = columns_that_fit(l, from);
+        if (from > MEAN && is_empty(c, s, rows, from, until))
+            continue;
+        fputs(l->colours.faint, l->to);
+        print_row(l, &head, from, until);
+        fputs(l->colours.plain, l->to);
+        for (size_t q = 0; q < c->quantity_n; q++)
+            if (s->figures[q].summary.n)
+                print_row(l, &rows[q], from, until);
+    }
 }
 
 /* What was not counted, each reason once with all that it stopped. */
-static void print_reasons(const struct compare *c, FILE *to)
+static void print_reasons(const struct compare *c, const struct layout *l)
 {
-    char name[200];
+    char names[900], name[200];
 
     for (size_t i = EVENTS; i < c->quantity_n; i++) {
         const struct quantity *q = &c->quantities[i];
@@ -169,16 +210,21 @@ static void print_reasons(const struct compare *c, FILE *to)
             told = c->quantities[j].reason && strcmp(c->quantities[j].reason, q->reason) == 0;
         if (told)
             continue;
-        fprintf(to, "\n  not counted: %s", print_safe(q->name, name, sizeof name));
-        for (size_t j = i + 1; j < c->quantity_n; j++)
+        int n = snprintf(names, sizeof names, "%s", print_safe(q->name, name, sizeof name));
+        for (size_t j = i + 1; j < c->quantity_n && (size_t)n < sizeof names; j++)
             if (c->quantities[j].reason && strcmp(c->quantities[j].reason, q->reason) == 0)
-                fprintf(to, ", %s", print_safe(c->quantities[j].name, name, sizeof name));
-        fprintf(to, "\n    %s\n", q->reason);
+                n += snprintf(names + n, sizeof names - (size_t)n, ", %s",
+                              print_safe(c->quantities[j].name, name, sizeof name));
+        fputc('\n', l->to);
+        print_wrapped(l->to, l->width, 4, "  not counted: ", names);
+        print_wrapped(l->to, l->width, 4, "    ", q->reason);
         if (q->remedy && q->remedy[0])
-            fprintf(to, "    fix: %s\n", q->remedy);
+            print_wrapped(l->to, l->width, 4, "    fix: ", q->remedy);
     }
-    for (size_t i = 0; i < c->note_n; i++)
-        fprintf(to, "\n  note: %s\n", c->notes[i]);
+    for (size_t i = 0; i < c->note_n; i++) {
+        fputc('\n', l->to);
+        print_wrapped(l->to, l->width, 4, "  note: ", c->notes[i]);
+    }
 }
 
 /* Wall time once more, in sentences. */
@@ -200,35 +246,60 @@ static void print_summary(const struct compare *c, FILE *to)
     }
 }
 
+/* Where so few runs can show nothing: how many could. */
+static void print_few(const struct compare *c, FILE *to)
+{
+    size_t few = compare_few(c);
+
+    if (few)
+        fprintf(to, "\n  too few runs to tell: with -r %zu or more a difference can be seen\n", few);
+}
+
+/* "12 runs of each of 2 commands, in random order (--seed 4711); interrupted" */
+static void print_title(const struct compare *c, FILE *to)
+{
+    size_t least = SIZE_MAX, most = 0;
+    char some[40], count[32];
+
+    for (size_t i = 0; i < c->n; i++) {
+        least = c->subjects[i].n < least ? c->subjects[i].n : least;
+        most = c->subjects[i].n > most ? c->subjects[i].n : most;
+    }
+    if (least < most)
+        fprintf(to, "%s or ", print_count(least, count, sizeof count));
+    fputs(print_some(most, "run", some, sizeof some), to);
+    if (c->n > 1)
+        fprintf(to, " of each of %zu commands, in random order (--seed %" PRIu64 ")", c->n, c->seed);
+    fprintf(to, "%s\n", c->stopped ? "; interrupted" : c->failed ? "; one failed" : "");
+}
+
 int compare_table(const struct compare *c, FILE *to)
 {
     struct row *rows = calloc(c->n * c->quantity_n, sizeof *rows);
-    int widths[COLUMNS] = {0};
-    struct colours colours = print_colours(to);
-    char some[40];
+    struct layout l = {.to = to, .colours = print_colours(to), .width = print_width(to)};
 
     if (!rows)
         return -ENOMEM;
     for (int i = 0; i < COLUMNS; i++)
-        widths[i] = width(heads[i]);
-    widths[RATIO] = 10;
+        l.widths[i] = print_columns(heads[i]);
+    l.widths[RATIO] = 10;
     for (size_t i = 0; i < c->n; i++)
         for (size_t q = 0; q < c->quantity_n; q++) {
             struct row *row = &rows[i * c->quantity_n + q];
             if (!c->subjects[i].figures[q].summary.n)
                 continue;
             fill(c, i, q, row);
-            for (int k = 0; k < COLUMNS; k++)
-                widths[k] = width(row->cell[k]) > widths[k] ? width(row->cell[k]) : widths[k];
+            for (int k = 0; k < COLUMNS; k++) {
+                size_t n = print_columns(row->cell[k]);
+                l.widths[k] = n > l.widths[k] ? n : l.widths[k];
+            }
         }
-    fputs(print_some(c->subjects[c->reference].n, "run", some, sizeof some), to);
-    if (c->n > 1)
-        fprintf(to, " of each of %zu commands, in random order (--seed %" PRIu64 ")", c->n, c->seed);
-    fprintf(to, "%s\n", c->stopped ? "; interrupted" : "");
+    print_title(c, to);
     for (size_t i = 0; i < c->n; i++)
-        print_block(c, to, i, rows + i * c->quantity_n, widths, colours);
+        print_block(c, &l, i, rows + i * c->quantity_n);
     print_summary(c, to);
-    print_reasons(c, to);
+    print_few(c, to);
+    print_reasons(c, &l);
     free(rows);
     return 0;
 }

@@ -55,6 +55,64 @@ struct colours print_colours(FILE *stream)
     return (struct colours){"\033[1m", "\033[32m", "\033[33m", "\033[31m", "\033[2m", "\033[0m"};
 }
 
+bool print_cursor(FILE *stream)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(fileno(stream)) && term && strcmp(term, "dumb") != 0;
+}
+
+const char *print_real(double value, int decimals, char *buffer, size_t size)
+{
+    char plain[400];
+    size_t n = 0;
+
+    snprintf(plain, sizeof plain, "%.*f", decimals, value);
+    size_t whole = strcspn(plain, "."), first = plain[0] == '-';
+    for (size_t i = 0; plain[i] && n + 2 < size; i++) {
+        if (i > first && i < whole && (whole - i) % 3 == 0)
+            buffer[n++] = ',';
+        buffer[n++] = plain[i];
+    }
+    buffer[n] = '\0';
+    return buffer;
+}
+
+static size_t columns(const char *text, size_t n)
+{
+    size_t wide = 0;
+
+    for (size_t i = 0; i < n; i++)
+        wide += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return wide;
+}
+
+size_t print_columns(const char *text)
+{
+    return columns(text, strlen(text));
+}
+
+void print_wrapped(FILE *to, size_t width, size_t indent, const char *first, const char *text)
+{
+    size_t at = print_columns(first), blanks = 0; /* before the next word */
+
+    fputs(first, to);
+    for (bool begun = true; *text; begun = false) {
+        size_t n = strcspn(text, " "), wide = columns(text, n);
+        if (!begun && at + blanks + wide > width) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            at = indent;
+            blanks = 0;
+        }
+        fprintf(to, "%*s%.*s", (int)blanks, "", (int)n, text);
+        at += blanks + wide;
+        text += n;
+        blanks = strspn(text, " ");
+        text += blanks;
+    }
+    fputc('\n', to);
+}
+
 size_t print_width(FILE *stream)
 {
     struct winsize size = {0};

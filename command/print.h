@@ -27,6 +27,18 @@ struct colours {
 };
 struct colours print_colours(FILE *stream);
 
+/* Whether `stream` is a terminal on which a line can be written over. */
+bool print_cursor(FILE *stream);
+
+/* 1234567.891 with so many decimals: 1,234,567.89. */
+const char *print_real(double value, int decimals, char *buffer, size_t size);
+
+/* Columns that a text takes: bytes that begin a character. */
+size_t print_columns(const char *text);
+
+/* `first`, then the words of `text` up to so many columns, further lines indented; a newline. */
+void print_wrapped(FILE *to, size_t width, size_t indent, const char *first, const char *text);
+
 /* Columns of the terminal that `stream` is; SIZE_MAX: it is none, and lines have no end. */
 size_t print_width(FILE *stream);
 

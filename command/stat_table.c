@@ -112,54 +112,19 @@ static bool is_hidden(const struct table *t, const struct rk_set *set, size_t i)
 
 /* ---- lines ---- */
 
-/* Columns that text takes: bytes that begin a character. */
-static size_t columns(const char *text)
-{
-    size_t n = 0;
-
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
-
-/* Words up to the width, further lines indented. */
-static void wrap(const struct table *t, size_t indent, const char *first, const char *text)
-{
-    size_t at = columns(first);
-    bool begun = true; /* no word on this line yet */
-
-    fputs(first, t->to);
-    while (*text) {
-        size_t n = strcspn(text, " ");
-        char word[300];
-        snprintf(word, sizeof word, "%.*s", (int)n, text);
-        if (!begun && at + 1 + columns(word) > t->width) {
-            fprintf(t->to, "\n%*s", (int)indent, "");
-            at = indent;
-            begun = true;
-        }
-        fprintf(t->to, "%s%s", begun ? "" : " ", word);
-        at += columns(word) + !begun;
-        begun = false;
-        text += n;
-        text += strspn(text, " ");
-    }
-    fputc('\n', t->to);
-}
-
 /* A further part of the line, below where it does not fit. */
 static void put_part(const struct table *t, const char *text, const char *colour, size_t *at)
 {
     const char *end = *colour ? t->c.plain : "";
 
-    if (*at + 2 + columns(text) <= t->width) {
+    if (*at + 2 + print_columns(text) <= t->width) {
         fprintf(t->to, "  %s%s%s", colour, text, end);
-        *at += 2 + columns(text);
+        *at += 2 + print_columns(text);
         return;
     }
     text += strspn(text, " ");
     fprintf(t->to, "\n%*s%s%s%s", BELOW, "", colour, text, end);
-    *at = BELOW + columns(text);
+    *at = BELOW + print_columns(text);
 }
 
 static size_t put_prefix(const struct table *t, const struct rk_counts_row *row)
@@ -173,7 +138,7 @@ static size_t put_prefix(const struct table *t, const struct rk_counts_row *row)
     }
     if (row->where) {
         print_safe(row->where, name, sizeof name);
-        fprintf(t->to, "  %s%*s", name, t->where - (int)columns(name), "");
+        fprintf(t->to, "  %s%*s", name, t->where - (int)print_columns(name), "");
         at += 2 + (size_t)t->where;
     }
     return at;
@@ -217,7 +182,7 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
                  row->mean[i] > 0 ? 100 * row->stdev[i] / row->mean[i] : 0);
     if (spread[0] && t->width >= 60) { /* a column of its own, where there is room for one */
         fprintf(t->to, " %s", spread);
-        at += 1 + columns(spread);
+        at += 1 + print_columns(spread);
     }
     char metric_is[160] = "", bound_is[160] = "";
     if (!t->o->no_figures &&
@@ -225,7 +190,7 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
         metric_text(&metric, metric_is, sizeof metric_is);
     if (v->running < v->enabled)
         bound_text(t, &event, v, bound_is, sizeof bound_is);
-    size_t n = columns(name), next = columns(metric_is[0] ? metric_is : bound_is);
+    size_t n = print_columns(name), next = print_columns(metric_is[0] ? metric_is : bound_is);
     int pad = next && at + 4 + (size_t)t->name + next <= t->width && t->name > (int)n ? t->name - (int)n : 0;
     fprintf(t->to, "  %s%*s", name, pad, "");
     at += 2 + n + (size_t)pad;
@@ -281,11 +246,11 @@ static void measure_line(struct table *t, const struct rk_counts_row *row, size_
 
     t->lines++;
     if (row->values[i].running)
-        n = (int)columns(value_text(&event, shown(t, row, i), text, sizeof text));
+        n = (int)print_columns(value_text(&event, shown(t, row, i), text, sizeof text));
     t->value = n > t->value ? n : t->value;
-    n = (int)columns(print_safe(event.name, name, sizeof name));
+    n = (int)print_columns(print_safe(event.name, name, sizeof name));
     t->name = n > t->name && n <= 40 ? n : t->name;
-    n = row->where ? (int)columns(print_safe(row->where, name, sizeof name)) : 0;
+    n = row->where ? (int)print_columns(print_safe(row->where, name, sizeof name)) : 0;
     t->where = n > t->where && n <= 40 ? n : t->where;
 }
 
@@ -310,9 +275,9 @@ static void put_times(const struct table *t)
         snprintf(items[n++], 80, "%s peak memory", print_bytes(counts->exit->peak_rss, rss, sizeof rss));
     }
     for (size_t i = 0; i < n; i++) {
-        bool below = at > 2 && at + 3 + columns(items[i]) > t->width;
+        bool below = at > 2 && at + 3 + print_columns(items[i]) > t->width;
         fprintf(t->to, "%s%s", at == 2 ? "\n  " : below ? "\n  " : "   ", items[i]);
-        at = (below ? 2 : at + 3) + columns(items[i]);
+        at = (below ? 2 : at + 3) + print_columns(items[i]);
     }
     fputc('\n', t->to);
     if (counts->exit && counts->exit->signal)
@@ -340,7 +305,7 @@ static void put_fix(struct table *t, const char *remedy)
             return;
     if (t->n_fixes < sizeof t->fixes / sizeof *t->fixes)
         snprintf(t->fixes[t->n_fixes++], sizeof *t->fixes, "%s", remedy);
-    wrap(t, 4, "    fix: ", remedy);
+    print_wrapped(t->to, t->width, 4, "    fix: ", remedy);
 }
 
 /* Each reason once, with all the events that it stopped. */
@@ -365,8 +330,8 @@ static void put_reasons(struct table *t, const struct rk_set *set)
                 reasons[j].what[0] = '\0';
             }
         fputc('\n', t->to);
-        wrap(t, 4, "  not counted: ", names);
-        wrap(t, 4, "    ", reasons[i].what);
+        print_wrapped(t->to, t->width, 4, "  not counted: ", names);
+        print_wrapped(t->to, t->width, 4, "    ", reasons[i].what);
         put_fix(t, reasons[i].remedy);
     }
     free(reasons);
@@ -384,7 +349,7 @@ static void put_notes(struct table *t, const struct rk_set *set)
         if (told || note.absent)
             continue;
         fputc('\n', t->to);
-        wrap(t, 4, "  note: ", note.what);
+        print_wrapped(t->to, t->width, 4, "  note: ", note.what);
         put_fix(t, note.remedy);
     }
 }
@@ -403,7 +368,7 @@ void stat_table(FILE *to, const struct stat_options *o, const struct rk_counts *
     each_line(&t, measure_line);
     if (about) {
         fputc('\n', to);
-        wrap(&t, 4, "  ", about);
+        print_wrapped(to, t.width, 4, "  ", about);
         if (t.lines)
             fputc('\n', to);
     }

@@ -90,6 +90,7 @@ enum rk_outcome {
  * The verdict, an enum rk_outcome, by the adjusted p; and in words, unless `text` is NULL:
  *
  *     "2.1 % ± 0.3 % fewer instructions"      countable: fewer; else: "less wall time"
+ *     "615 % (402 to 1087) more wall time"    where the interval's sides differ by more than a quarter
  *     "3 ± 1 more page-faults"                where there is no ratio
  *     "no difference seen"
  *

@@ -20,6 +20,8 @@
 
 #define TAIL95 0.025
 #define LEVEL 0.05
+#define LOPSIDED \
+    1.25 /* an interval whose sides differ by more is told by its ends: ± would reach beyond them */
 
 /* 2 / C(n + m, n), at most 1. */
 static double permutation_least(uint64_t n, uint64_t m)
@@ -141,7 +143,15 @@ static void say(const struct rk_difference *d, const char *noun, const char *wor
         return;
     }
     int places = decimals(half);
-    snprintf(text, size, "%.*f %% ± %.*f %% %s%s%s", places, percent, places, half, word, space, noun);
+    double up = d->ratio_high - d->ratio, down = d->ratio - d->ratio_low;
+    if (fmax(up, down) <= LOPSIDED * fmin(up, down)) {
+        snprintf(text, size, "%.*f %% ± %.*f %% %s%s%s", places, percent, places, half, word, space, noun);
+        return;
+    }
+    double least = (d->ratio > 1 ? d->ratio_low - 1 : 1 - d->ratio_high) * 100,
+           most = (d->ratio > 1 ? d->ratio_high - 1 : fmin(1 - d->ratio_low, 1)) * 100;
+    snprintf(text, size, "%.*f %% (%.*f to %.*f) %s%s%s", places, percent, places, least, places, most, word,
+             space, noun);
 }
 
 int rk_stats_verdict(const struct rk_difference *difference, double adjusted, const char *noun,

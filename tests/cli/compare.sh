@@ -217,6 +217,56 @@ usage '-D stands behind' -D 1 true
 usage 'more names' -n a,b true
 usage 'two parameters' -L n a -L n b 'echo {n}'
 usage '--prepare is given' --prepare true --prepare true true
+usage "parameter 'x' is used nowhere" -L x a,b 'echo {y}'
+usage 'numbered from 1 to 2' --reference 9 true 'true 2'
+usage 'one of them' --json --csv true
+usage 'one of them' --markdown --json true
+
+# A parameter in a hook alone multiplies the command, as hyperfine does it.
+compare -r 2 -L x a,b --prepare 'touch made-{x}' true && [ -e made-a ] && [ -e made-b ] || fail "a parameter of a hook"
+grep -q '^2 runs of each of 2 commands' out || fail "a parameter of a hook: two commands"
+
+# Counts are whole numbers; what lies between them is the mean.
+compare -r 3 true && grep -qE '^  page-faults  [0-9.]+ ± [0-9.]+ +[0-9]+  [0-9]+ … [0-9]+' out || fail "counts are not whole"
+
+# A failure does not lose what was measured before it, once there is something of each; the remedy is named.
+compare -r 6 "sh -c 'echo >>tries; [ \$(wc -l <tries) -lt 5 ]'" true
+[ $? = 1 ] && grep -q 'fix: --ignore-failure' err || fail "a command that fails later: message"
+grep -qE '^[345] or [456] runs of each of 2 commands, .*; one failed$|^4 runs of each of 2 commands, .*; one failed$' out &&
+    grep -q 'wall time' out || fail "a command that fails later: what was measured is lost"
+compare -r 3 --cleanup false true
+[ $? = 1 ] && grep -q 'cleanup of true: exit status 1' err && grep -q 'wall time' out || fail "a cleanup that fails: it is all lost"
+
+# Too few runs: how many would do is said. With three of each nothing can be seen, whatever it is.
+compare -r 3 true 'ls -l /' && grep -q 'too few runs to tell: with -r [5-9] or more' out || fail "too few runs: how many"
+
+# A reference that may be 0 gives no ratio: the difference has its unit.
+compare -r 10 -e dummy,page-faults true 'dd if=/dev/zero of=/dev/null bs=1M count=400'
+grep -qE '  system time .*e\+0' out && fail "a difference without its unit"
+
+# On a narrow terminal columns that don't fit stand below; no line of the table is longer. A dumb one sees no progress.
+python3 - <<'PY' || fail "a terminal's width"
+import fcntl, os, pty, re, struct, termios
+def run(columns, term):
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.environ["TERM"] = term
+        os.execv(os.environ["RECKON"], ["reckon", "compare", "-e", "page-faults", "-r", "3", "sleep 0.05", "ls /"])
+    got = b""
+    try:
+        while part := os.read(fd, 4096):
+            got += part
+    except OSError:
+        pass
+    assert os.waitpid(pid, 0)[1] == 0
+    return got.decode()
+for columns in (50, 80):
+    text = run(columns, "xterm").split("\033[K")[-1]
+    table = [l for l in re.sub(r"\033\[[0-9;]*m", "", text).replace("\r", "").splitlines() if re.match("  (wall|user|page|peak)", l)]
+    assert len(table) > 8 and all(len(l) <= columns for l in table), table
+assert "\033" not in run(80, "dumb")
+PY
 if [ -w /dev/full ]; then
     timeout 50 "$RECKON" compare -e page-faults -r 2 true >/dev/full 2>err
     [ $? = 1 ] && grep -q stdout err || fail "a full disk"

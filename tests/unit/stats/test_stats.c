@@ -270,6 +270,13 @@ static void test_words(void **state)
     d.ratio = 3, d.ratio_low = 2.7, d.ratio_high = 3.3, d.difference = 9;
     rk_stats_verdict(&d, 1e-9, "cycles", 1, text, sizeof text);
     assert_string_equal(text, "200 % ± 30 % more cycles");
+    /* Sides too unlike for a ±, which would reach beyond what the data allow: the ends, and no less than nothing is left. */
+    d.ratio = 11.3, d.ratio_low = 5.8, d.ratio_high = 33, d.difference = 30;
+    rk_stats_verdict(&d, 1e-9, "wall time", 0, text, sizeof text);
+    assert_string_equal(text, "1030 % (480 to 3200) more wall time");
+    d.ratio = 0.2, d.ratio_low = -0.4, d.ratio_high = 0.6, d.difference = -9;
+    rk_stats_verdict(&d, 1e-9, "wall time", 0, text, sizeof text);
+    assert_string_equal(text, "80 % (40 to 100) less wall time");
 }
 
 int main(void)
