@@ -3,6 +3,8 @@
  */
 #include "perf_script.h"
 
+#include <sys/resource.h>
+
 static char self[4096];
 
 static uint64_t number(struct rk_stream *st, const struct rk_sample *s, const char *name, char *text,
@@ -25,8 +27,11 @@ static uint64_t number(struct rk_stream *st, const struct rk_sample *s, const ch
     return 0;
 }
 
-/* The exits in a recording: every thread's number is that of its sample, and its name is ours. */
-static void exits(const char *path, int wanted)
+/*
+ * The waits in a recording, which is what a process does as it runs: with its name, for anyone (0), at its priority. (Its
+ * end would be plainer; but before Linux 6.16 a thread's own counters are gone by then.)
+ */
+static void waits(const char *path, bool pipe)
 {
     struct rk_error e = {.size = sizeof e};
     struct rk_stream *st;
@@ -39,28 +44,29 @@ static void exits(const char *path, int wanted)
         if (rk_stream_sample(st, r, &s) < 0)
             continue;
         CHECK(s.present & RK_SAMPLE_RAW);
-        EQUAL(number(st, &s, "pid", NULL, 0), (uint64_t)s.tid);
+        seen++;
+        if (pipe) /* the tracing data is passed over there, whatever its length */
+            continue;
+        EQUAL(number(st, &s, "common_pid", NULL, 0), (uint64_t)s.tid);
+        EQUAL(number(st, &s, "pid", NULL, 0), 0);
         number(st, &s, "comm", name, sizeof name);
         EQUAL(strcmp(name, "stream_fields"), 0);
-        EQUAL(number(st, &s, "prio", NULL, 0), 120);
-        seen++;
+        EQUAL(number(st, &s, "prio", NULL, 0), (uint64_t)(120 + getpriority(PRIO_PROCESS, 0)));
     }
     struct rk_field f = {.size = sizeof f};
-    EQUAL(rk_stream_field(st, 0, 1000, &f), -ERANGE);
+    EQUAL(rk_stream_field(st, 0, 1000, &f), pipe ? -ENOENT : -ERANGE);
     EQUAL(rk_stream_fields(st, 7), -ERANGE);
     rk_stream_close(st);
-    if (seen == 0 && !have("perf")) /* the guest's kernel: nothing to hold it against there */
-        SKIP("no sched_process_exit came of the %d that ended", wanted);
-    EQUAL(seen, wanted);
-    printf("%s: %d exits\n", path, seen);
+    EQUAL(seen, 2);
+    printf("%s: %d waits\n", path, seen);
 }
 
 static void recorded(void)
 {
     struct rk_set_options o = {.size = sizeof o, .period = 1, .records = RK_RECORDS_PROFILE};
     struct rk_error e = {.size = sizeof e};
-    char *argv[] = {self, "three", NULL};
-    struct session s = session_open("sched:sched_process_exit", argv, &o);
+    char *argv[] = {self, "two", NULL};
+    struct session s = session_open("sched:sched_process_wait", argv, &o);
     struct rk_capture_options co = {.size = sizeof co, .path = "data"};
     struct rk_capture *c;
     OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
@@ -70,15 +76,20 @@ static void recorded(void)
     OK(rk_capture_close(c, NULL, &e));
     session_wait(&s, 0);
     session_close(&s);
-    exits("data", 3);
+    waits("data", false);
     if (!have("perf"))
         return;
     char command[8192];
-    CHECK(system("perf script -i data 2>perf.err | grep -c 'comm=stream_fields pid=' | grep -qx 3") == 0);
+    CHECK(system("perf script -i data 2>perf.err | grep -c 'comm=stream_fields pid=0' | grep -qx 2") == 0);
     snprintf(command, sizeof command,
-             "perf record -q -e sched:sched_process_exit -o data %s three >/dev/null 2>&1", self);
-    if (system(command) == 0)
-        exits("data", 3);
+             "perf record -q -e sched:sched_process_wait -o data %s two >/dev/null 2>&1", self);
+    if (system(command) != 0)
+        return;
+    waits("data", false);
+    snprintf(command, sizeof command,
+             "perf record -q -e sched:sched_process_wait -o - %s two 2>perf.err | cat >data", self);
+    CHECK(system(command) == 0);
+    waits("data", true);
 }
 
 static void live(void)
@@ -116,7 +127,7 @@ static void columns(void)
     struct rk_set_options o = {
         .size = sizeof o, .period = 1, .sample = RK_SAMPLE_CALLCHAIN, .records = RK_RECORDS_PROFILE};
     struct rk_error e = {.size = sizeof e};
-    char *argv[] = {self, "three", NULL};
+    char *argv[] = {self, "two", NULL};
     struct session s = session_open("page-faults:u", argv, &o);
     struct rk_capture_options co = {.size = sizeof co, .path = "data"};
     struct rk_capture *c;
