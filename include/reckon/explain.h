@@ -47,7 +47,7 @@ struct rk_attempt {
     uint64_t needed;   /* descriptors or bytes, where the caller knows; else 0 */
     const char *event; /* name for the message; NULL: none */
     const char *
-        field; /* what of the attr the kernel refuses, where that was found out ("clockid"); NULL: not known */
+        field; /* what of the attr the kernel refuses, where that was found out ("clockid"; "cgroup": it opens without); NULL: not known */
 };
 
 /* Fills *ret with cause, what and remedy. 0, or -EINVAL for a bad size. Asks the host, never guesses. */

@@ -193,6 +193,19 @@ static int open_less(void *context, struct perf_attr *attr, bool grouped)
     return descriptor_call(r->o->set, attr, r->slot, r->o->directory, grouped ? r->leader_fd : -1);
 }
 
+/* Whether it is the cgroup that the event can't be opened for: on the CPU alone it can be. */
+static bool is_cgroups(const struct opening *o, uint32_t slot, uint32_t event)
+{
+    struct perf_attr attr = o->set->events[event].attr;
+
+    if (o->set->slots[slot].cgroup == SET_NO_CGROUP)
+        return false;
+    int fd = descriptor_call(o->set, &attr, slot, -1, -1);
+    if (fd >= 0)
+        sys_close(fd);
+    return fd >= 0;
+}
+
 /* The kernel has refused the event: 0 it is to be tried again with less; RESTART; -errno with *e. */
 int descriptor_step_down(struct opening *o, uint32_t slot, const struct set_group *group, uint32_t event,
                          int leader_fd, int code)
@@ -212,7 +225,9 @@ int descriptor_step_down(struct opening *o, uint32_t slot, const struct set_grou
         descriptor_attrs(o);
         return 0;
     }
-    if (code == -EINVAL && (leader_fd >= 0 || place.leads)) /* else it was only tried (try_fit) */
+    if ((code == -ENOENT || (code == -EINVAL && place.leads)) && is_cgroups(o, slot, event))
+        field = "cgroup";
+    else if (code == -EINVAL && (leader_fd >= 0 || place.leads)) /* else it was only tried (try_fit) */
         field = narrow_field(&set->events[event].attr, leader_fd >= 0, open_less,
                              &(struct refused){o, slot, leader_fd});
     set_fail_field(set, RK_STAGE_OPEN, slot, event, code, 0, field, &error);

@@ -102,11 +102,30 @@ static const char *no_probe(const struct attempt *a)
     return pmu && strcmp(pmu, "uprobe") == 0 ? "no instruction to probe at this place of the file" : NULL;
 }
 
+/* The event opens, but not for this cgroup. */
+static int no_cgroup(const struct attempt *a)
+{
+    if (a->asked.code == -EINVAL)
+        return explain_say(a, RK_CAUSE_UNSUPPORTED, "use a kernel built with CONFIG_CGROUP_PERF=y",
+                           "this kernel counts for no cgroup");
+    return explain_say(a, RK_CAUSE_UNSUPPORTED,
+                       "name a cgroup of the hierarchy that has it: grep perf_event /proc/self/mountinfo, "
+                       "else that of cgroup2",
+                       "the cgroup can't be counted: its hierarchy has no perf_event controller");
+}
+
+static bool is_cgroups(const struct attempt *a)
+{
+    return a->asked.field && strcmp(a->asked.field, "cgroup") == 0;
+}
+
 static int no_entry(const struct attempt *a)
 {
     uint32_t type = a->asked.type;
     const char *name;
 
+    if (is_cgroups(a))
+        return no_cgroup(a);
     if (no_probe(a))
         return explain_say(a, RK_CAUSE_NO_EVENT, NULL, "%s", no_probe(a));
     if (explain_is_hardware(type)) {
@@ -233,6 +252,8 @@ static int invalid(const struct attempt *a)
     char remedy[sizeof a->ret->remedy];
     int64_t rate = explain_limit(a, RK_LIMIT_SAMPLE_RATE, INT64_MAX);
 
+    if (is_cgroups(a))
+        return no_cgroup(a);
     if (a->asked.pid < 0 && a->asked.cpu < 0 && !(a->asked.flags & RK_ATTEMPT_CGROUP))
         return explain_say(a, RK_CAUSE_ARGUMENT, NULL, "neither a thread nor a CPU was said");
     if (a->asked.frequency > (uint64_t)rate) {

@@ -30,6 +30,7 @@ static const struct expected {
     uint64_t config, frequency, needed;
     uint32_t lacks, cause;
     const char *what, *remedy; /* parts of them */
+    const char *field;
 } table[] = {
     /* the paranoid level, by what was asked */
     {"paranoid-2-user", OPEN, EACCES, 0, RK_ATTEMPT_KERNEL, 0, -1, .cause = RK_CAUSE_PARANOID,
@@ -73,6 +74,12 @@ static const struct expected {
     {"bare-metal", OPEN, ENOENT, 0, 0, 0, -1, .cause = RK_CAUSE_UNSUPPORTED, .what = "does not count it",
      .remedy = "cycles"},
     {"bare-metal", OPEN, ENOENT, 1, 0, 0, -1, .config = 11, .cause = RK_CAUSE_KERNEL_OLD,
+     .what = "software event"},
+    {"bare-metal", OPEN, ENOENT, 1, RK_ATTEMPT_CGROUP, -1, 0, .cause = RK_CAUSE_UNSUPPORTED,
+     .field = "cgroup", .what = "its hierarchy has no perf_event controller", .remedy = "mountinfo"},
+    {"bare-metal", OPEN, EINVAL, 1, RK_ATTEMPT_CGROUP, -1, 0, .cause = RK_CAUSE_UNSUPPORTED,
+     .field = "cgroup", .what = "counts for no cgroup", .remedy = "CONFIG_CGROUP_PERF"},
+    {"bare-metal", OPEN, ENOENT, 1, RK_ATTEMPT_CGROUP, -1, 0, .cause = RK_CAUSE_KERNEL_OLD,
      .what = "software event"},
     {"bare-metal", OPEN, ENOENT, 2, 0, 0, -1, .config = 4711, .cause = RK_CAUSE_NO_EVENT, .what = "4711"},
     {"bare-metal", OPEN, ENOENT, 24, 0, 0, -1, .config = 0x99, .cause = RK_CAUSE_UNSUPPORTED,
@@ -196,6 +203,7 @@ static void test_table(void **state)
                                .type = x->type,
                                .flags = x->flags,
                                .lacks = x->lacks,
+                               .field = x->field,
                                .config = x->config,
                                .frequency = x->frequency,
                                .needed = x->needed,

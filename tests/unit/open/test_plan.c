@@ -198,12 +198,58 @@ static void test_many_cgroups(void **state)
     fake_end();
 }
 
+/* The kernel knows the event, and not the cgroup: it is that which is told. With neither, it is the event. */
+static int cgroup_code, bare_code;
+
+static int no_cgroups(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)attr, (void)cpu, (void)group_fd;
+    return pid >= 0 ? cgroup_code : bare_code; /* the cgroup's directory stands in the place of the thread */
+}
+
+static void test_uncounted_cgroup(void **state)
+{
+    static const struct {
+        int cgroup, bare;
+        const char *what;
+    } rows[] = {{-ENOENT, 0, "no perf_event controller"},
+                {-EINVAL, 0, "counts for no cgroup"},
+                {-ENOENT, -ENOENT, "does not know this software event"}};
+    struct rk_host *host;
+    struct rk_events *events;
+    struct rk_target *target;
+    struct rk_set *set = NULL;
+    struct rk_error e = {.size = sizeof e};
+
+    (void)state;
+    fake_root();
+    fake_file("sys/devices/system/cpu/online", "0-1\n");
+    fake_file("proc/self/mountinfo", "36 35 98:0 / /sys/fs/cgroup rw,noatime - cgroup2 none rw\n");
+    fake_file("sys/fs/cgroup/web/", "");
+    assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
+    assert_int_equal(rk_events_parse(host, "page-faults", &events, &e), 0);
+    assert_int_equal(rk_target_cgroups(host, (const char *const[]){"web"}, 1, NULL, &target, &e), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kernel_reset();
+        kernel.open = no_cgroups;
+        cgroup_code = rows[i].cgroup, bare_code = rows[i].bare;
+        assert_int_equal(rk_set_open(host, events, target, NULL, &set, &e), rows[i].cgroup);
+        assert_null(set);
+        if (!strstr(e.what, rows[i].what))
+            fail_msg("%s", e.what);
+    }
+    rk_target_free(target);
+    rk_events_free(events);
+    rk_host_close(host);
+    fake_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slots),        cmocka_unit_test(test_options),
         cmocka_unit_test(test_ring_size),    cmocka_unit_test(test_descriptors),
-        cmocka_unit_test(test_many_cgroups),
+        cmocka_unit_test(test_many_cgroups), cmocka_unit_test(test_uncounted_cgroup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
