@@ -112,7 +112,9 @@ static int name_frames(struct finish *f, const struct rk_module *module, bool pl
     }
     if (rc == 0 && placed)
         rc = rk_symbolizer_resolve(f->symbolizer, module, offsets, n, symbols);
-    if (rc == 0 && placed && module->kind == RK_MODULE_FILE && (!options->no_inline || !options->no_lines)) {
+    bool lined =
+        module->kind == RK_MODULE_FILE || module->kind == RK_MODULE_KERNEL || module->kind == RK_MODULE_VDSO;
+    if (rc == 0 && placed && lined && (!options->no_inline || !options->no_lines)) {
         struct rk_sources_options how = {.size = sizeof how, .threads = options->threads};
         rc = rk_symbolizer_sources(f->symbolizer, module, offsets, n, &how, &asked.sources, NULL);
     }

@@ -76,11 +76,30 @@ static int sort_asked(struct asked *asked, size_t n)
     return 0;
 }
 
-/* Asks the module's dwarf, each address once, and notes per offset where its answer is. */
-static int ask(struct making *m, struct module *module, unsigned threads)
+/* Where the answers come from. */
+struct origin {
+    struct dwarf *dwarf;         /* NULL: from nowhere */
+    const struct module *module; /* a file; NULL: the kernel, of which addresses are asked */
+    uint64_t shift;              /* of the kernel: address - shift is the dwarf's */
+};
+
+/* Offsets as the dwarf has them; those that lie nowhere are left out. */
+static size_t place(const struct making *m, const struct origin *origin, struct asked *asked)
 {
     struct load last = {0};
-    size_t n = 0, unique = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n; i++) {
+        asked[n] = (struct asked){m->offsets[i] - origin->shift, (uint32_t)i};
+        n += !origin->module || module_address(origin->module, m->offsets[i], &last, &asked[n].address);
+    }
+    return n;
+}
+
+/* Asks the dwarf, each address once, and notes per offset where its answer is. */
+static int ask(struct making *m, const struct origin *origin, unsigned threads)
+{
+    size_t unique = 0;
     _cleanup_free_ struct asked *asked = reallocarray(NULL, m->n, sizeof *asked);
     _cleanup_free_ uint64_t *addresses = reallocarray(NULL, m->n, sizeof *addresses);
     _cleanup_free_ uint32_t *unique_of = reallocarray(NULL, m->n, sizeof *unique_of);
@@ -88,9 +107,7 @@ static int ask(struct making *m, struct module *module, unsigned threads)
 
     if (!asked || !addresses || !unique_of || !answers)
         return -ENOMEM;
-    for (size_t i = 0; i < m->n; i++)
-        if (module_address(module, m->offsets[i], &last, &asked[n].address))
-            asked[n++].offset = (uint32_t)i;
+    size_t n = place(m, origin, asked);
     int rc = sort_asked(asked, n);
     if (rc < 0)
         return rc;
@@ -99,7 +116,7 @@ static int ask(struct making *m, struct module *module, unsigned threads)
             addresses[unique++] = asked[i].address;
         unique_of[i] = (uint32_t)unique - 1;
     }
-    rc = dwarf_resolve(module->dwarf, addresses, unique, threads, &m->founds, &m->found_n);
+    rc = dwarf_resolve(origin->dwarf, addresses, unique, threads, &m->founds, &m->found_n);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < unique; i++)
@@ -251,28 +268,49 @@ static int fill(const struct making *m, struct columns *c)
     return 0;
 }
 
+/* Opens what there is to ask; m->miss says why there is nothing. */
+static int find_origin(struct making *m, const struct rk_module *wanted, struct origin *ret)
+{
+    struct cached *cached;
+    int rc;
+
+    m->miss = RK_MISS_NO_LINES;
+    switch (wanted->kind) {
+    case RK_MODULE_FILE:
+    case RK_MODULE_VDSO:
+        rc = symbolizer_module(m->symbolizer, wanted, &cached);
+        if (rc == 0)
+            rc = module_lines(m->symbolizer->root, wanted, &cached->module);
+        if (rc == 0) {
+            *ret = (struct origin){.dwarf = cached->module.dwarf, .module = &cached->module};
+            m->miss = cached->module.lines_miss;
+        }
+        return rc;
+    case RK_MODULE_KERNEL:
+        return symbolizer_vmlinux(m->symbolizer, wanted, &ret->dwarf, &ret->shift, &m->miss);
+    default:
+        return 0;
+    }
+}
+
 static int make(struct making *m, const struct rk_module *wanted, unsigned threads, struct rk_sources **ret)
 {
     struct columns columns = {0};
     size_t frames;
-    bool file = wanted->kind == RK_MODULE_FILE;
-    struct cached *cached = NULL;
+    struct origin origin = {0};
     int rc = rk_symbolizer_resolve(m->symbolizer, wanted, m->offsets, m->n, m->symbols);
 
     for (size_t i = 0; i < m->n; i++)
         m->known[i].found = UINT32_MAX;
-    m->miss = RK_MISS_NO_LINES;
-    if (rc == 0 && file) {
+    if (rc == 0) {
         pthread_mutex_lock(&m->symbolizer->lock);
-        rc = symbolizer_module(m->symbolizer, wanted, &cached);
-        if (rc == 0)
-            rc = module_lines(m->symbolizer->root, wanted, &cached->module);
+        rc = find_origin(m, wanted, &origin);
         /* Units are listed when they are first asked for: one batch at a time. */
-        if (rc == 0 && cached->module.dwarf)
-            rc = ask(m, &cached->module, threads);
+        if (rc == 0 && origin.dwarf) {
+            m->miss = RK_MISS_NO_UNIT;
+            rc = ask(m, &origin, threads);
+        }
         pthread_mutex_unlock(&m->symbolizer->lock);
-        if (rc == 0)
-            m->miss = cached->module.dwarf ? RK_MISS_NO_UNIT : cached->module.lines_miss;
     }
     if (rc == 0)
         rc = make_maps(m);

@@ -55,6 +55,9 @@ struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer)
         table_free(&symbolizer->table);
         arena_free(&symbolizer->texts);
         kallsyms_free(&symbolizer->kallsyms);
+        for (size_t i = 0; i < symbolizer->kernels.n; i++)
+            vmlinux_close(&symbolizer->kernels.items[i]);
+        vector_free(&symbolizer->kernels);
         for (size_t i = 0; i < symbolizer->maps.n; i++)
             perfmap_free(&symbolizer->maps.items[i]);
         vector_free(&symbolizer->maps);
@@ -162,9 +165,8 @@ static const char *demangled(struct rk_symbolizer *symbolizer, const struct inde
     return plain;
 }
 
-/* The same, for those who do not hold it. */
-static const char *demangled_unlocked(struct rk_symbolizer *symbolizer, const struct index *index,
-                                      const char *name, const struct index_entry *entry)
+const char *symbolizer_demangled(struct rk_symbolizer *symbolizer, const struct index *index,
+                                 const char *name, const struct index_entry *entry)
 {
     const char *plain = atomic_load_explicit(&index->plain[entry - index->entries], memory_order_acquire);
 
@@ -176,23 +178,7 @@ static const char *demangled_unlocked(struct rk_symbolizer *symbolizer, const st
     return plain;
 }
 
-/* 0, or -ENOMEM. Inline, since it is most of what is left of a lookup. */
-static inline int answer(struct rk_symbolizer *symbolizer, const struct index *index,
-                         const struct index_entry *entry, const char *names, uint64_t address, uint32_t miss,
-                         struct rk_symbol *ret)
-{
-    if (!entry) {
-        *ret = (struct rk_symbol){.miss = miss};
-        return 0;
-    }
-    const char *name = names + (entry->name & ~NAME_MANGLED);
-    if (entry->name & NAME_MANGLED && !(symbolizer->flags & RK_SYMBOLIZER_MANGLED))
-        name = demangled_unlocked(symbolizer, index, name, entry);
-    *ret = (struct rk_symbol){.name = name, .distance = address - entry->start};
-    return name ? 0 : -ENOMEM;
-}
-
-static void miss_all(uint32_t miss, size_t n, struct rk_symbol *ret)
+void symbolizer_miss(uint32_t miss, size_t n, struct rk_symbol *ret)
 {
     for (size_t i = 0; i < n; i++)
         ret[i] = (struct rk_symbol){.miss = miss};
@@ -220,8 +206,8 @@ static int resolve_some(struct rk_symbolizer *symbolizer, const struct module *m
             if (addresses[i] - table->index.base < table->index.span)
                 entries[i] = index_find(&table->index, addresses[i]);
         }
-        rc = answer(symbolizer, &table->index, entries[i], table->names, addresses[i], module->elsewhere,
-                    &ret[i]);
+        rc = symbolizer_answer(symbolizer, &table->index, entries[i], table->names, addresses[i],
+                               module->elsewhere, &ret[i]);
     }
     return rc;
 }
@@ -238,7 +224,7 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
         return rc;
     const struct module *module = &cached->module;
     if (module->miss) {
-        miss_all(module->miss, n, ret);
+        symbolizer_miss(module->miss, n, ret);
         return 0;
     }
     struct load last = module->load_n ? module->loads[0] : (struct load){0};
@@ -247,95 +233,6 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
         rc = resolve_some(symbolizer, module, &last, offsets + i, some, ret + i);
     }
     return rc;
-}
-
-static int load_kernel(struct rk_symbolizer *symbolizer)
-{
-    if (symbolizer->kernel_loaded)
-        return 0;
-    int rc = kallsyms_load(symbolizer->root, &symbolizer->kallsyms);
-    if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
-        return rc;
-    symbolizer->kernel_miss = rc == 0         ? RK_MISS_NONE
-                              : rc == -EACCES ? RK_MISS_KERNEL_HIDDEN
-                                              : RK_MISS_NO_KALLSYMS;
-    symbolizer->kernel_loaded = true;
-    return 0;
-}
-
-static int ask_kernel(struct rk_symbolizer *symbolizer)
-{
-    if (symbolizer->kernel_asked)
-        return 0;
-    int rc = kernel_build_id(symbolizer->root, &symbolizer->kernel_build_id);
-    if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
-        return rc;
-    symbolizer->kernel_asked = true;
-    return 0;
-}
-
-/*
- * How far the running kernel lies from where it lay when the addresses were taken. A boot moves it (KASLR): if the
- * build-ids say that it is the same kernel, its own addresses can be moved as well; modules are loaded anywhere.
- */
-static uint32_t kernel_shift(const struct kallsyms *k, const struct rk_module *wanted, bool same,
-                             uint64_t *ret)
-{
-    if (wanted->kind != RK_MODULE_KERNEL || !wanted->start || (!k->text && !k->stext))
-        return RK_MISS_NONE;
-    if (wanted->start == k->text || wanted->start == k->stext)
-        return RK_MISS_NONE;
-    *ret = (k->text ? k->text : k->stext) - wanted->start;
-    return same ? RK_MISS_NONE : RK_MISS_OTHER_KERNEL;
-}
-
-/* Whether a name is that module's: another boot may have put another one there. */
-static bool is_of_module(const char *name, const struct rk_module *wanted)
-{
-    return !wanted->name || wanted->name[0] != '[' || strcmp(kallsyms_module(name), wanted->name) == 0;
-}
-
-static int resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
-                          const uint64_t *addresses, size_t n, struct rk_symbol *ret)
-{
-    struct build_id asked = object_build_id(wanted);
-    const struct build_id *own = &symbolizer->kernel_build_id;
-    bool proper = wanted->kind == RK_MODULE_KERNEL; /* a module's build-id is not among the kernel's notes */
-    uint32_t miss = RK_MISS_NONE;
-    uint64_t shift = 0;
-
-    pthread_mutex_lock(&symbolizer->lock);
-    int rc = proper && asked.bytes ? ask_kernel(symbolizer) : 0;
-    if (rc == 0 && proper && asked.bytes && own->bytes && !build_id_same(&asked, own))
-        miss = RK_MISS_OTHER_KERNEL;
-    if (rc == 0 && miss == RK_MISS_NONE) {
-        rc = load_kernel(symbolizer);
-        miss = symbolizer->kernel_miss;
-    }
-    pthread_mutex_unlock(&symbolizer->lock);
-    if (rc < 0)
-        return rc;
-    if (miss == RK_MISS_NONE)
-        miss = kernel_shift(&symbolizer->kallsyms, wanted, asked.bytes && own->bytes, &shift);
-    if (miss != RK_MISS_NONE) {
-        miss_all(miss, n, ret);
-        return 0;
-    }
-    struct kallsyms k = symbolizer->kallsyms; /* a copy: the answers can't alias it */
-    for (size_t i = 0; i < n; i++) {
-        uint64_t address = addresses[i] + shift;
-        const struct index *index = &k.kernel;
-        const struct index_entry *entry = kallsyms_find(&k, address, &index);
-        miss = RK_MISS_NO_SYMBOL;
-        if (!proper && entry && !is_of_module(k.names + (entry->name & ~NAME_MANGLED), wanted)) {
-            entry = NULL;
-            miss = RK_MISS_OTHER_KERNEL;
-        }
-        rc = answer(symbolizer, index, entry, k.names, address, miss, &ret[i]);
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
 }
 
 /* The process's map, a new one if need be. Valid until the next call. NULL: out of memory. */
@@ -409,13 +306,13 @@ int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_modu
         return resolve_file(symbolizer, &wanted, offsets, n, ret);
     case RK_MODULE_KERNEL:
     case RK_MODULE_KERNEL_MODULE:
-        return resolve_kernel(symbolizer, &wanted, offsets, n, ret);
+        return symbolizer_resolve_kernel(symbolizer, &wanted, offsets, n, ret);
     case RK_MODULE_KERNEL_CODE:
         return resolve_code(symbolizer, &wanted, offsets, n, ret);
     case RK_MODULE_ANONYMOUS:
         if (wanted.pid > 0)
             return resolve_map(symbolizer, wanted.pid, offsets, n, ret);
-        miss_all(RK_MISS_ANONYMOUS, n, ret);
+        symbolizer_miss(RK_MISS_ANONYMOUS, n, ret);
         return 0;
     default:
         return -EINVAL;

@@ -11,9 +11,11 @@
 #include "symbol/kallsyms.h"
 #include "symbol/module.h"
 #include "symbol/perfmap.h"
+#include "symbol/vmlinux.h"
 
 #include <reckon/symbol.h>
 
+#include <errno.h>
 #include <pthread.h>
 
 struct cached {
@@ -38,6 +40,7 @@ struct rk_symbolizer {
     struct build_id kernel_build_id; /* the running one's, once asked; 0 bytes: unknown */
     uint32_t kernel_miss;            /* once loaded: why there are no kernel names */
     struct kallsyms kallsyms;
+    VECTOR(struct vmlinux) kernels; /* whose lines were asked for */
 
     VECTOR(struct perfmap) maps;
     struct table map_of;     /* pid → index in maps */
@@ -46,5 +49,38 @@ struct rk_symbolizer {
 
 /* The module, loaded now if it is new; the lock is held. 0 or -errno. */
 int symbolizer_module(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct cached **ret);
+
+/* The entry's name as people wrote it, demangled when first asked for. The lock is not held. NULL: out of memory. */
+const char *symbolizer_demangled(struct rk_symbolizer *symbolizer, const struct index *index,
+                                 const char *name, const struct index_entry *entry);
+
+/* One answer: the entry of that index; NULL: that miss. 0 or -ENOMEM. Inline, since it is most of what is left of a
+ * lookup. */
+static inline int symbolizer_answer(struct rk_symbolizer *symbolizer, const struct index *index,
+                                    const struct index_entry *entry, const char *names, uint64_t address,
+                                    uint32_t miss, struct rk_symbol *ret)
+{
+    if (!entry) {
+        *ret = (struct rk_symbol){.miss = miss};
+        return 0;
+    }
+    const char *name = names + (entry->name & ~NAME_MANGLED);
+    if (entry->name & NAME_MANGLED && !(symbolizer->flags & RK_SYMBOLIZER_MANGLED))
+        name = symbolizer_demangled(symbolizer, index, name, entry);
+    *ret = (struct rk_symbol){.name = name, .distance = address - entry->start};
+    return name ? 0 : -ENOMEM;
+}
+
+/* The same miss for all. */
+void symbolizer_miss(uint32_t miss, size_t n, struct rk_symbol *ret);
+
+/* Names of the kernel and its modules. 0 or -errno. */
+int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                              const uint64_t *addresses, size_t n, struct rk_symbol *ret);
+
+/* The kernel's debug information, and how far its addresses are from those asked about: address - *ret_shift is the
+ * file's. NULL, and why, where there is none. Valid until the next call; the lock is held. 0 or -errno. */
+int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct dwarf **ret,
+                       uint64_t *ret_shift, uint32_t *ret_miss);
 
 #endif

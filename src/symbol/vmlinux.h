@@ -1,0 +1,24 @@
+/*
+ * The kernel's debug information: its vmlinux, which distributions install beside or below /usr/lib/debug, found by
+ * its build-id. Its addresses are as it was linked; the running kernel lies elsewhere (KASLR), as far off as its
+ * _text is.
+ */
+#ifndef SYMBOL_VMLINUX_H
+#define SYMBOL_VMLINUX_H
+
+#include "dwarf/dwarf.h"
+#include "elf/note.h"
+
+struct vmlinux {
+    struct build_id id;
+    uint64_t text, stext; /* addresses of _text and _stext; 0: not there */
+    uint32_t miss;        /* why there is no dwarf */
+    struct dwarf *dwarf;
+};
+
+/* Opens the one with that build-id, paths below the root's descriptor. 0, also where there is none to be had (miss says
+ * why), or -errno where it was not the file's fault: -ENOMEM, -EMFILE, -ENFILE. */
+int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret);
+void vmlinux_close(struct vmlinux *vmlinux);
+
+#endif
