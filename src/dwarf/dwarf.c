@@ -45,38 +45,78 @@ static int open_views(struct dwarf *d)
     return d->info.n && d->abbrev.n ? 0 : -ENOENT;
 }
 
-/* .gnu_debugaltlink: the path, its NUL, and the build-id of a file that dwz made of what several had in common. */
-static void open_alt(struct dwarf *dwarf)
+/* .gnu_debugaltlink: the path, its NUL, and the build-id. */
+struct alt_link {
+    char path[4096];
+    struct build_id id;
+};
+
+/* From the section's bytes; a relative path is told from the file that has it. False: it makes no sense. */
+static bool read_link(const char *bytes, size_t n, const char *file, struct alt_link *ret)
+{
+    size_t length = strnlen(bytes, n);
+    const char *slash = file ? strrchr(file, '/') : NULL;
+
+    if (length == n || length == 0)
+        return false;
+    ret->id.bytes =
+        n - length - 1 < sizeof ret->id.id ? (uint32_t)(n - length - 1) : (uint32_t)sizeof ret->id.id;
+    memcpy(ret->id.id, bytes + length + 1, ret->id.bytes);
+    int written = bytes[0] == '/' || !slash
+                      ? snprintf(ret->path, sizeof ret->path, "%s", bytes)
+                      : snprintf(ret->path, sizeof ret->path, "%.*s/%s", (int)(slash - file), file, bytes);
+    return written < (int)sizeof ret->path && ret->id.bytes;
+}
+
+static bool is_own_trouble(int rc)
+{
+    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
+}
+
+static int open_any(int root, struct elf *elf, bool split, struct dwarf **ret);
+
+/* What dwz moved out of several files into one, if that is there and is the one: by its path, else by its build-id.
+ * Without it names are missing, no more. 0, or what is about this process. */
+static int open_alt(struct dwarf *dwarf, const char *file)
 {
     const struct elf_section *section;
     _cleanup_free_ void *bytes = NULL;
     _cleanup_elf_ struct elf *elf = NULL;
-    struct build_id wanted = {0}, own = {0};
-    char path[4096];
-    size_t n;
+    struct alt_link link = {0};
+    struct build_id own = {0};
+    size_t n = 0;
+    int rc = elf_section_find(dwarf->elf, ".gnu_debugaltlink", &section);
 
-    if (elf_section_find(dwarf->elf, ".gnu_debugaltlink", &section) < 0 ||
-        elf_section_load(dwarf->elf, section, 1 << 16, &bytes, &n) < 0)
-        return;
-    const char *name = bytes, *slash = strrchr(dwarf->path, '/');
-    size_t length = strnlen(name, n);
-    if (length == n)
-        return;
-    wanted.bytes =
-        n - length - 1 < sizeof wanted.id ? (uint32_t)(n - length - 1) : (uint32_t)sizeof wanted.id;
-    memcpy(wanted.id, name + length + 1, wanted.bytes);
-    int written = name[0] == '/' || !slash
-                      ? snprintf(path, sizeof path, "%s", name)
-                      : snprintf(path, sizeof path, "%.*s/%s", (int)(slash - dwarf->path), dwarf->path, name);
-    int rc = written < (int)sizeof path ? elf_open_at(dwarf->root, path, &elf, NULL) : -ENAMETOOLONG;
-    if (rc < 0 && wanted.bytes)
-        rc = elf_open_debug(dwarf->root, &wanted, &elf);
-    if (rc < 0 || elf_build_id(elf, &own) < 0 || !build_id_same(&wanted, &own))
-        return;
-    dwarf_open(dwarf->root, path, TAKE_PTR(elf), &dwarf->alt);
+    if (rc == 0)
+        rc = elf_section_load(dwarf->elf, section, 1 << 16, &bytes, &n);
+    if (rc < 0 || !bytes || !read_link(bytes, n, file, &link))
+        return is_own_trouble(rc) ? rc : 0;
+    rc = elf_open_at(dwarf->root, link.path, &elf, NULL);
+    if (rc == 0)
+        rc = elf_build_id(elf, &own);
+    if (rc == 0 && !build_id_same(&link.id, &own))
+        rc = -ENOENT;
+    if (rc < 0 && !is_own_trouble(rc)) {
+        elf = elf_close(elf);
+        rc = elf_open_debug(dwarf->root, &link.id, &elf);
+    }
+    if (rc == 0) /* which has none itself: one that named another would be followed without end */
+        rc = open_any(dwarf->root, TAKE_PTR(elf), false, &dwarf->alt);
+    return is_own_trouble(rc) ? rc : 0;
 }
 
-static int open_any(int root, const char *path, struct elf *elf, bool split, struct dwarf **ret)
+static int open_package(struct dwarf *dwarf)
+{
+    struct view index = {0};
+    int rc = view_open(&index, dwarf->elf, ".debug_cu_index", &dwarf->lock);
+
+    if (rc == 0)
+        rc = package_open(&dwarf->package, &index);
+    view_close(&index);
+    return rc;
+}
+
+static int open_any(int root, struct elf *elf, bool split, struct dwarf **ret)
 {
     struct dwarf *dwarf = calloc(1, sizeof *dwarf);
 
@@ -86,12 +126,13 @@ static int open_any(int root, const char *path, struct elf *elf, bool split, str
     }
     dwarf->elf = elf;
     dwarf->root = root;
-    dwarf->path = path;
     dwarf->split = split;
     dwarf->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     dwarf->units.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     int rc = open_views(dwarf);
-    if (rc == 0 && !split) {
+    if (rc == 0 && split) {
+        rc = open_package(dwarf);
+    } else if (rc == 0) {
         find_code(dwarf);
         rc = units_open(dwarf);
     }
@@ -103,15 +144,22 @@ static int open_any(int root, const char *path, struct elf *elf, bool split, str
     return 0;
 }
 
-int dwarf_open(int root, const char *path, struct elf *elf, struct dwarf **ret)
+int dwarf_open(int root, const struct dwarf_place *place, struct elf *elf, struct dwarf **ret)
 {
     struct dwarf *dwarf = NULL;
-    int rc = open_any(root, path, elf, false, &dwarf);
+    int rc = open_any(root, elf, false, &dwarf);
 
     if (rc < 0)
         return rc;
-    open_alt(dwarf);
-    dwarf->path = NULL; /* the caller's no longer */
+    size_t n = place->program ? strlen(place->program) + sizeof ".dwp" : 0;
+    dwarf->dwp_path = n ? malloc(n) : NULL;
+    rc = n && !dwarf->dwp_path ? -ENOMEM : open_alt(dwarf, place->file);
+    if (rc < 0) {
+        dwarf_close(dwarf);
+        return rc;
+    }
+    if (n)
+        snprintf(dwarf->dwp_path, n, "%s.dwp", place->program);
     *ret = dwarf;
     return 0;
 }
@@ -121,7 +169,25 @@ int dwarf_open_split(int root, const char *path, struct dwarf **ret)
     struct elf *elf = NULL;
     int rc = elf_open_at(root, path, &elf, NULL);
 
-    return rc < 0 ? rc : open_any(root, path, elf, true, ret);
+    return rc < 0 ? rc : open_any(root, elf, true, ret);
+}
+
+int dwarf_package(struct dwarf *dwarf, struct dwarf **ret)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&dwarf->units.lock);
+    if (dwarf->dwp_path) {
+        rc = dwarf_open_split(dwarf->root, dwarf->dwp_path, &dwarf->dwp);
+        rc = is_own_trouble(rc) ? rc : 0;
+        if (rc == 0) {
+            free(dwarf->dwp_path);
+            dwarf->dwp_path = NULL;
+        }
+    }
+    *ret = dwarf->dwp;
+    pthread_mutex_unlock(&dwarf->units.lock);
+    return rc;
 }
 
 struct dwarf *dwarf_close(struct dwarf *d)
@@ -129,6 +195,9 @@ struct dwarf *dwarf_close(struct dwarf *d)
     if (!d)
         return NULL;
     dwarf_close(d->alt);
+    dwarf_close(d->dwp);
+    free(d->dwp_path);
+    package_close(&d->package);
     units_close(&d->units);
     struct view *views[] = {&d->info,   &d->abbrev,   &d->line, &d->str,         &d->line_str,
                             &d->ranges, &d->rnglists, &d->addr, &d->str_offsets, &d->aranges};

@@ -1,7 +1,7 @@
 /*
  * The debug information of one file: which function, inlined ones included, and which line an address belongs to.
  *
- *     dwarf_open(root, elf, path, &dwarf);
+ *     dwarf_open(root, &where, elf, &dwarf);
  *     dwarf_resolve(dwarf, addresses, n, threads, &lines);        sorted addresses, as the file has them
  *
  * The questions drive the reading. Addresses are sorted and dealt out to the units whose code they are; of a unit only
@@ -13,11 +13,13 @@
  *     form      an attribute's value          ranges    lists of stretches of code
  *     unit      a unit's header               units     address → unit
  *     walk      question → innermost DIE      line      question → file, line, column
- *     name      DIE → name                    resolve   all of it, for many
+ *     name      DIE → name                    package   a .dwp's parts
+ *     resolve   all of it, for many
  */
 #ifndef DWARF_DWARF_H
 #define DWARF_DWARF_H
 
+#include "dwarf/package.h"
 #include "dwarf/units.h"
 #include "dwarf/view.h"
 
@@ -28,18 +30,30 @@ struct dwarf {
     struct dwarf *alt; /* what dwz moved out of it; NULL: nothing, or not found */
     struct units units;
     uint64_t code_low,
-        code_high;    /* executable sections lie between: what claims to lie elsewhere was discarded */
-    bool split;       /* a .dwo or .dwp */
-    int root;         /* the caller's */
-    const char *path; /* of the file, for what lies beside it; the caller's */
+        code_high; /* executable sections lie between: what claims to lie elsewhere was discarded */
+    int root;      /* the caller's */
+
+    bool split;             /* a .dwo or .dwp */
+    struct package package; /* of a .dwp */
+    char *dwp_path;         /* where a .dwp would be; NULL: it has been asked for, or there is none */
+    struct dwarf *dwp;      /* NULL: not asked for, or none there */
 };
 
-/* Opens the debug information in this file; `path` and `root` say where it lies. The elf belongs to the dwarf from here
- * on, also on failure. 0; -ENOENT: there is none; -EOPNOTSUPP: compressed, and the library for that is missing; -errno. */
-int dwarf_open(int root, const char *path, struct elf *elf, struct dwarf **ret);
+/* Where debug information lies, for what lies beside it. */
+struct dwarf_place {
+    const char *program; /* whose it is: its .dwp is beside that */
+    const char *file;    /* the file itself: what dwz moved out of it is told from there */
+};
 
-/* A .dwo file's. */
+/* Opens the debug information in this file, paths below the root's descriptor. The elf belongs to the dwarf from here
+ * on, also on failure. 0; -ENOENT: there is none; -EOPNOTSUPP: compressed, and the library for that is missing; -errno. */
+int dwarf_open(int root, const struct dwarf_place *place, struct elf *elf, struct dwarf **ret);
+
+/* A .dwo or .dwp file's. */
 int dwarf_open_split(int root, const char *path, struct dwarf **ret);
+
+/* The program's .dwp, opened when first asked for; *ret is NULL where it has none. 0, or -ENOMEM, -EMFILE, -ENFILE. */
+int dwarf_package(struct dwarf *dwarf, struct dwarf **ret);
 
 struct dwarf *dwarf_close(struct dwarf *dwarf);
 

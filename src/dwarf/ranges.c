@@ -25,7 +25,7 @@ bool ranges_open(struct ranges *ranges, const struct unit *unit, uint64_t value,
         ranges->at = value + (unit->file->split ? unit->ranges_base : 0);
     } else {
         ranges->view = &unit->file->rnglists;
-        ranges->at = value;
+        ranges->at = unit->rnglists_start + value;
         if (listed) {
             uint64_t at, offset = 0;
             if (__builtin_mul_overflow(value, unit->offset_bytes, &at))

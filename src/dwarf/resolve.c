@@ -92,59 +92,103 @@ static int add_answer(struct worker *w, const struct unit *unit, const struct un
     return 0;
 }
 
-/* The unit in the .dwo that the skeleton names, beside the place where it was compiled or as it stands there. */
-static struct dwarf *open_split(const struct dwarf *dwarf, const struct unit *skeleton, struct unit *ret)
-{
-    char path[PATH_BYTES];
-    struct dwarf *split = NULL;
-    int n = skeleton->split[0] == '/' || !skeleton->directory
-                ? snprintf(path, sizeof path, "%s", skeleton->split)
-                : snprintf(path, sizeof path, "%s/%s", skeleton->directory, skeleton->split);
+/* A split unit, and whether its file is this job's alone. */
+struct split {
+    struct dwarf *file; /* NULL: not found */
+    bool own;
+};
 
-    if (n >= (int)sizeof path || dwarf_open_split(dwarf->root, path, &split) < 0)
-        return NULL;
-    for (uint64_t at = 0, end; at < split->info.n; at = end) {
+/* The unit of that id, in a .dwo or a .dwp. */
+static bool find_split(struct dwarf *file, uint64_t from, uint64_t to, const struct unit *skeleton,
+                       struct unit *ret)
+{
+    for (uint64_t at = from, end; at < to; at = end) {
         struct unit unit;
-        int rc = unit_read_header(split, at, &unit, &end);
+        int rc = unit_read_header(file, at, &unit, &end);
         if (rc == 0 && (unit.type == UNIT_SPLIT_COMPILE || unit.type == UNIT_COMPILE))
             rc = unit_read_root(&unit, skeleton);
         if (rc == 0 && unit.split_id == skeleton->split_id) {
             *ret = unit;
-            return split;
+            return true;
         }
         if (end <= at)
             break;
     }
-    return dwarf_close(split);
+    return false;
+}
+
+/* Beside the place where it was compiled, or as it stands there. 0, or what is about this process. */
+static int open_dwo(const struct dwarf *dwarf, const struct unit *skeleton, struct dwarf **ret)
+{
+    char path[PATH_BYTES];
+    int n = skeleton->split[0] == '/' || !skeleton->directory
+                ? snprintf(path, sizeof path, "%s", skeleton->split)
+                : snprintf(path, sizeof path, "%s/%s", skeleton->directory, skeleton->split);
+    int rc = n < (int)sizeof path ? dwarf_open_split(dwarf->root, path, ret) : -ENAMETOOLONG;
+
+    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE ? rc : 0;
+}
+
+/* The unit that the skeleton stands for: in the program's .dwp, else in the .dwo that it names. Where there is neither
+ * *ret stays. 0 or -errno. */
+static int open_split(struct dwarf *dwarf, const struct unit *skeleton, struct unit *ret,
+                      struct split *ret_split)
+{
+    struct split split = {0};
+    int rc = dwarf_package(dwarf, &split.file);
+
+    if (rc == 0 && split.file) {
+        const struct package_unit *part = package_find(&split.file->package, skeleton->split_id);
+        if (part && find_split(split.file, part->info, part->info + 1, skeleton, ret)) {
+            *ret_split = split;
+            return 0;
+        }
+    }
+    split = (struct split){.own = true};
+    if (rc == 0)
+        rc = open_dwo(dwarf, skeleton, &split.file);
+    if (rc == 0 && split.file && find_split(split.file, 0, split.file->info.n, skeleton, ret))
+        *ret_split = split;
+    else
+        dwarf_close(split.file);
+    return rc;
+}
+
+/* A file that goes leaves nothing behind. */
+static void close_split(struct worker *w, const struct split *split)
+{
+    if (!split->own)
+        return;
+    w->walk.abbrevs.file = NULL;
+    w->names.file = NULL;
+    for (unsigned i = 0; i < 4; i++)
+        w->names.foreign[i].unit.file = NULL;
+    dwarf_close(split->file);
 }
 
 static int do_job(struct worker *w, const struct job *job)
 {
-    struct dwarf *dwarf = w->batch->dwarf, *split = NULL;
+    struct dwarf *dwarf = w->batch->dwarf;
     struct question *questions = w->batch->questions + job->first;
+    struct split split = {0};
     struct unit unit, skeleton;
     uint64_t end;
 
     if (unit_read(dwarf, job->unit, &unit, &end) < 0)
         return 0;
     skeleton = unit;
-    if (unit.split)
-        split = open_split(dwarf, &skeleton, &unit);
+    int rc = unit.split ? open_split(dwarf, &skeleton, &unit, &split) : 0;
+    if (rc < 0)
+        return rc;
     table_free(&w->files);
-    int rc = walk_unit(&w->walk, &unit, questions, job->n);
+    rc = walk_unit(&w->walk, &unit, questions, job->n);
     if (rc != -ENOMEM)
         rc = line_answer(&w->lines, &skeleton, questions, job->n);
     if (rc != -ENOMEM) /* what is damaged is passed over: the rest is answered */
         rc = 0;
     for (uint32_t i = 0; rc == 0 && i < job->n; i++)
         rc = add_answer(w, &unit, &skeleton, &questions[i]);
-    if (split) {
-        w->walk.abbrevs.file = NULL;
-        w->names.file = NULL;
-        for (unsigned i = 0; i < 4; i++)
-            w->names.foreign[i].unit.file = NULL;
-        dwarf_close(split);
-    }
+    close_split(w, &split);
     return rc;
 }
 

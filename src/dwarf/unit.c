@@ -53,6 +53,12 @@ int unit_read_header(struct dwarf *file, uint64_t offset, struct unit *ret, uint
     unit.die = offset + (uint64_t)(c.at - bytes);
     if (c.bad || unit.die > unit.end || (unit.address_bytes != 8 && unit.address_bytes != 4))
         return -EBADMSG;
+    const struct package_unit *part = file->split ? package_at(&file->package, offset) : NULL;
+    if (part) {
+        unit.abbrevs += part->abbrev;
+        unit.str_offsets_start = part->str_offsets;
+        unit.rnglists_start = part->rnglists;
+    }
     unit.code_low = file->code_low;
     unit.code_high = file->code_high;
     unit.addresses = &file->addr;
@@ -185,9 +191,10 @@ int unit_read_root(struct unit *unit, const struct unit *skeleton)
     for (int rc;; n = n * 8 < whole ? n * 8 : whole) {
         struct unit read = *unit;
         root = (struct root){.language = 0};
-        if (split && unit->version >= 5) { /* a .dwo has one table of each, behind its header */
-            read.str_offsets_base = unit->offset_bytes == 8 ? 16 : 8;
-            read.rnglists_base = unit->offset_bytes == 8 ? 20 : 12;
+        if (split) { /* a .dwo has one table of each, from version 5 on behind its header */
+            bool header = unit->version >= 5, wide = unit->offset_bytes == 8;
+            read.str_offsets_base = unit->str_offsets_start + (!header ? 0 : wide ? 16 : 8);
+            read.rnglists_base = unit->rnglists_start + (!header ? 0 : wide ? 20 : 12);
         }
         const unsigned char *bytes = n ? view_get(&unit->file->info, unit->die, n) : NULL;
         rc = bytes ? read_attributes(&read, bytes, (size_t)n, &root) : -EBADMSG;

@@ -24,6 +24,7 @@ struct unit {
     uint64_t ranges;
     uint64_t statements; /* in .debug_line */
     uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
+    uint64_t str_offsets_start, rnglists_start; /* of a .dwp: where the unit's part of the section begins */
     /* of the skeleton's file for a split unit */
     uint64_t code_low, code_high; /* where code lies at all */
     struct view *addresses;       /* .debug_addr */

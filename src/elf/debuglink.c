@@ -69,14 +69,14 @@ static int try_path(int root, const char *path, uint32_t checksum, struct elf **
     return rc;
 }
 
-int elf_open_debuglink(int root, const char *path, struct elf *elf, struct elf **ret)
+int elf_open_debuglink(int root, const char *path, struct elf *elf, char ret_path[DEBUGLINK_PATH_BYTES],
+                       struct elf **ret)
 {
     static const struct {
         const char *before, *behind;
     } places[] = {{"", "/"}, {"", "/.debug/"}, {"/usr/lib/debug", "/"}};
     const struct elf_section *section;
     _cleanup_free_ void *bytes = NULL;
-    char full[2 * NAME_LENGTH_MAX + 32];
     uint32_t checksum;
     size_t n = 0;
     int rc = elf_section_find(elf, ".gnu_debuglink", &section);
@@ -91,11 +91,11 @@ int elf_open_debuglink(int root, const char *path, struct elf *elf, struct elf *
         return -ENOENT;
     memcpy(&checksum, name + at, 4);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(full, sizeof full, "%s%.*s%s%s", places[i].before, (int)(slash - path), path,
+        snprintf(ret_path, DEBUGLINK_PATH_BYTES, "%s%.*s%s%s", places[i].before, (int)(slash - path), path,
                  places[i].behind, name);
-        if (strcmp(full, path) == 0)
+        if (strcmp(ret_path, path) == 0)
             continue;
-        rc = try_path(root, full, checksum, ret);
+        rc = try_path(root, ret_path, checksum, ret);
         if (rc == 0 || rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
             return rc;
     }

@@ -141,19 +141,24 @@ int elf_open_debugdata(struct elf *elf, struct elf **ret)
     return rc < 0 ? rc : elf_open_owned(open, open_n, ".gnu_debugdata", ret, NULL);
 }
 
+void elf_debug_path(const struct build_id *id, char ret[DEBUG_PATH_BYTES])
+{
+    int n = snprintf(ret, DEBUG_PATH_BYTES, "/usr/lib/debug/.build-id/%02x/", id->id[0]);
+
+    for (uint32_t i = 1; i < id->bytes; i++)
+        n += snprintf(ret + n, DEBUG_PATH_BYTES - (size_t)n, "%02x", id->id[i]);
+    snprintf(ret + n, DEBUG_PATH_BYTES - (size_t)n, ".debug");
+}
+
 int elf_open_debug(int root, const struct build_id *id, struct elf **ret)
 {
-    char path[sizeof "usr/lib/debug/.build-id/" + 2 * BUILD_ID_MAX + sizeof "/.debug"];
+    char path[DEBUG_PATH_BYTES];
     _cleanup_elf_ struct elf *elf = NULL;
     struct build_id own = {0};
 
     if (id->bytes < 2)
         return -ENOENT;
-    int n = snprintf(path, sizeof path, "usr/lib/debug/.build-id/%02x/", id->id[0]);
-    for (uint32_t i = 1; i < id->bytes; i++)
-        n += snprintf(path + n, sizeof path - (size_t)n, "%02x", id->id[i]);
-    snprintf(path + n, sizeof path - (size_t)n, ".debug");
-
+    elf_debug_path(id, path);
     int rc = elf_open_at(root, path, &elf, NULL);
     if (rc == 0)
         rc = elf_build_id(elf, &own);

@@ -23,12 +23,16 @@ int elf_section_load(struct elf *elf, const struct elf_section *section, size_t 
 int elf_open_debugdata(struct elf *elf, struct elf **ret);
 
 /* /usr/lib/debug/.build-id/ab/cdef….debug below a root's descriptor, if it is there and has that build-id. 0, -ENOENT,
- * or -errno. */
+ * or -errno. And that path. */
 int elf_open_debug(int root, const struct build_id *id, struct elf **ret);
+#define DEBUG_PATH_BYTES (sizeof "/usr/lib/debug/.build-id/" + 2 * BUILD_ID_MAX + sizeof "/.debug")
+void elf_debug_path(const struct build_id *id, char ret[DEBUG_PATH_BYTES]);
 
 /* The file that .gnu_debuglink names, beside the file at `path`, in .debug there, or below /usr/lib/debug, if its bytes
- * have the checksum that is told. 0, -ENOENT, or -errno. */
-int elf_open_debuglink(int root, const char *path, struct elf *elf, struct elf **ret);
+ * have the checksum that is told: all of it is read for that. `ret_path`: where it was. 0, -ENOENT, or -errno. */
+#define DEBUGLINK_PATH_BYTES (2 * 4096 + 32)
+int elf_open_debuglink(int root, const char *path, struct elf *elf, char ret_path[DEBUGLINK_PATH_BYTES],
+                       struct elf **ret);
 
 /* The vDSO of the running kernel, as it is mapped into this process. 0, -ENOENT: there is none. */
 int elf_open_vdso(struct elf **ret);

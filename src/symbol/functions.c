@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* Cuts every name at its '@'. Names may share tails, so that a cut one may be another's too: that is the same
+/* Cuts every name at its '@', unless that begins it or follows a dot, as in nasm's local labels (..@4.loop). Names may share tails, so that a cut one may be another's too: that is the same
  * symbol's version then. One pass over the block is cheaper than one search per name. */
 static void cut_versions(char *names, size_t n)
 {
     char *end = names + n;
 
     for (char *at = memchr(names, '@', n); at; at = memchr(at, '@', (size_t)(end - at)))
-        if (at > names && at[-1])
+        if (at > names && at[-1] && at[-1] != '.')
             *at = '\0';
         else
             at++;

@@ -117,11 +117,37 @@ static int load_stubs(struct elf *elf, bool has_exported, struct module *module)
     return is_own_trouble(rc) ? rc : 0; /* what is wrong with them does not spoil the rest */
 }
 
+static bool has_lines(struct elf *elf)
+{
+    const struct elf_section *info;
+
+    return elf_section_find(elf, ".debug_info", &info) == 0 && info->type != ELF_SECTION_NOBITS &&
+           info->bytes;
+}
+
+/* In the debug file of its build-id, else in the one that it names: the latter is read whole to see that it is it. */
+static int open_debug_lines(int root, const char *path, const struct build_id *id, struct elf *own,
+                            struct dwarf **ret)
+{
+    char file[DEBUGLINK_PATH_BYTES];
+    struct elf *debug = NULL;
+    int rc = elf_open_debug(root, id, &debug);
+
+    if (rc == 0) {
+        elf_debug_path(id, file);
+        rc = dwarf_open(root, &(struct dwarf_place){path, file}, debug, ret);
+    }
+    if (rc != -ENOENT)
+        return rc;
+    rc = elf_open_debuglink(root, path, own, file, &debug);
+    return rc < 0 ? rc : dwarf_open(root, &(struct dwarf_place){path, file}, debug, ret);
+}
+
 /* The file again: whether it is the same is seen by its build-id. */
 static int open_lines(int root, const struct rk_module *wanted, const struct module *module,
                       struct dwarf **ret)
 {
-    _cleanup_elf_ struct elf *own = NULL, *debug = NULL;
+    _cleanup_elf_ struct elf *own = NULL;
     struct build_id id = {0};
     char path[OBJECT_PATH_MAX];
     int rc = object_open(root, wanted, path, &own, &id);
@@ -130,18 +156,9 @@ static int open_lines(int root, const struct rk_module *wanted, const struct mod
         return rc;
     if (!build_id_same(&id, &module->id))
         return -ENOENT;
-    rc = elf_open_debuglink(root, path, own,
-                            &debug); /* before the elf is given away; cheap where there is no link */
-    if (is_own_trouble(rc))
-        return rc;
-    rc = dwarf_open(root, path, TAKE_PTR(own), ret);
-    if (rc != -ENOENT)
-        return rc;
-    if (elf_open_debug(root, &module->id, &own) == 0)
-        rc = dwarf_open(root, path, TAKE_PTR(own), ret);
-    if (rc == -ENOENT && debug)
-        rc = dwarf_open(root, path, TAKE_PTR(debug), ret);
-    return rc;
+    if (has_lines(own))
+        return dwarf_open(root, &(struct dwarf_place){path, path}, TAKE_PTR(own), ret);
+    return open_debug_lines(root, path, &module->id, own, ret);
 }
 
 int module_lines(int root, const struct rk_module *wanted, struct module *module)

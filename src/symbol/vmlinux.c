@@ -67,7 +67,7 @@ static int find_file(struct search *s)
     int rc = elf_open_debug(s->root, s->id, &s->found);
 
     if (rc == 0)
-        snprintf(s->path, sizeof s->path, "/usr/lib/debug/vmlinux");
+        elf_debug_path(s->id, s->path);
     for (size_t i = 0; !s->found && !is_own_trouble(rc) && i < sizeof places / sizeof *places; i++) {
         s->place = &places[i];
         rc = sys_dir_each(s->root, s->place->directory, try_name, s);
@@ -96,7 +96,8 @@ int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret)
     if (rc == 0)
         rc = find_symbol(search.found, "_stext", &vmlinux.stext);
     if (rc == 0 && (vmlinux.text || vmlinux.stext))
-        rc = dwarf_open(root, search.path, TAKE_PTR(search.found), &vmlinux.dwarf);
+        rc = dwarf_open(root, &(struct dwarf_place){search.path, search.path}, TAKE_PTR(search.found),
+                        &vmlinux.dwarf);
     else if (rc == 0)
         rc = -ENOENT; /* it can't be told where it lies */
     elf_close(search.found);

@@ -52,7 +52,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct dwarf *dwarf = NULL;
     uint64_t addresses[ADDRESSES];
 
-    if (elf_open_memory(data, size, "input", &elf, NULL) < 0 || dwarf_open(-1, "/input", elf, &dwarf) < 0)
+    if (elf_open_memory(data, size, "input", &elf, NULL) < 0 ||
+        dwarf_open(-1, &(struct dwarf_place){0}, elf, &dwarf) < 0)
         return 0;
     if (dwarf->code_low < dwarf->code_high) {
         uint64_t step = (dwarf->code_high - dwarf->code_low) / ADDRESSES + 1;

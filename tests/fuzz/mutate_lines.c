@@ -48,7 +48,8 @@ static int ask(const struct subject *s, uint64_t answers[ADDRESSES], uint64_t un
     struct found *found = NULL;
     size_t n = 0;
     memset(answers, 0, ADDRESSES * sizeof *answers);
-    if (elf_open_memory(s->bytes, s->n, s->path, &elf, NULL) < 0 || dwarf_open(-1, s->path, elf, &dwarf) < 0)
+    if (elf_open_memory(s->bytes, s->n, s->path, &elf, NULL) < 0 ||
+        dwarf_open(-1, &(struct dwarf_place){0}, elf, &dwarf) < 0)
         return -1;
     int rc = dwarf_resolve(dwarf, s->asked, ADDRESSES, 1, &found, &n);
     for (size_t f = 0; f < n; f++)

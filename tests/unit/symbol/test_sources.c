@@ -131,6 +131,41 @@ static void each_kind(void **state)
     assert_true(made >= 4);
 }
 
+/* The .dwo files of a program packed into one beside it, and gone. Another unit comes first, so that no part begins
+ * at 0. */
+static void packages(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {
+        "cc -g -O2 -gdwarf-5 -gsplit-dwarf other.c -o prog prog.c && llvm-dwp -e prog -o prog.dwp",
+        "cc -g -O2 -gdwarf-4 -gsplit-dwarf other.c -o prog prog.c && dwp -e prog",
+        "clang -g -O2 -gdwarf-5 -gsplit-dwarf other.c -o prog prog.c && llvm-dwp -e prog -o prog.dwp",
+        "clang -g -O2 -gdwarf-4 -gsplit-dwarf other.c -o prog prog.c && llvm-dwp -e prog -o prog.dwp",
+        "clang -g -O2 -gdwarf-5 -gsplit-dwarf -ffunction-sections other.c -o prog prog.c && "
+        "llvm-dwp -e prog -o prog.dwp",
+    };
+    unsigned made = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char path[512], command[2048];
+        fake_root();
+        fake_file("src/prog.c", source);
+        fake_file("src/other.c",
+                  "static inline __attribute__((always_inline)) int near(int x) { return x * 7; }\n"
+                  "int other(int x) { return near(x) + 1; }\n");
+        snprintf(path, sizeof path, "%s/src/prog", fake_path);
+        snprintf(command, sizeof command, "cd %s/src && (%s) 2>/dev/null && rm *.dwo && test -f prog.dwp",
+                 fake_path, kinds[i]);
+        if (system(command) == 0) {
+            print_message("%s\n", kinds[i]);
+            check(path);
+            made++;
+        }
+        fake_end();
+    }
+    if (made == 0)
+        skip();
+}
+
 /* In a file of its own: by build-id below a root, or by debuglink beside it. */
 static void debug_files(void **state)
 {
@@ -182,6 +217,7 @@ static void debug_files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind), cmocka_unit_test(debug_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind), cmocka_unit_test(packages),
+                                       cmocka_unit_test(debug_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
