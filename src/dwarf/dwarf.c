@@ -94,8 +94,8 @@ static int open_alt(struct dwarf *dwarf, const char *file)
     rc = elf_open_at(dwarf->root, link.path, &elf, NULL);
     if (rc == 0)
         rc = elf_build_id(elf, &own);
-    if (rc == 0 && !build_id_same(&link.id, &own))
-        rc = -ENOENT;
+    if (rc >= 0)
+        rc = build_id_same(&link.id, &own) ? 0 : -ENOENT;
     if (rc < 0 && !is_own_trouble(rc)) {
         elf = elf_close(elf);
         rc = elf_open_debug(dwarf->root, &link.id, &elf);

@@ -166,6 +166,66 @@ static void packages(void **state)
         skip();
 }
 
+/* Asks for every byte of `work`: the frames that have no name. A line must be there for each. */
+static unsigned nameless(const char *path)
+{
+    struct rk_symbolizer *s = NULL;
+    struct rk_sources *sources = NULL;
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
+    uint64_t offset = 0, bytes = 0, offsets[256];
+    unsigned n = 0;
+    assert_true(locate(path, "work", &offset, &bytes));
+    for (uint64_t i = 0; i < bytes; i++)
+        offsets[i] = offset + i;
+    assert_int_equal(rk_symbolizer_open(NULL, &s, NULL), 0);
+    assert_int_equal(rk_symbolizer_sources(s, &module, offsets, bytes, NULL, &sources, NULL), 0);
+    for (size_t i = 0; i < sources->frame_n; i++) {
+        assert_true(sources->line[i] > 0);
+        n += !sources->function[i];
+    }
+    rk_sources_free(sources);
+    rk_symbolizer_close(s);
+    return n;
+}
+
+/* What dwz moved into a file beside: found there, or by its build-id; without it lines are told yet, and a link that
+ * leads to itself is not followed. */
+static void shared_by_dwz(void **state)
+{
+    (void)state;
+    char path[512], command[4096];
+    fake_root();
+    if (!compile("cc -g -O2", path)) {
+        fake_end();
+        skip();
+    }
+    snprintf(command, sizeof command,
+             "cd %s/src && cc -g -O2 -DA -o other prog.c && dwz -m shared -r prog other 2>/dev/null",
+             fake_path);
+    if (system(command) != 0) {
+        fake_end();
+        skip();
+    }
+    check(path);
+    snprintf(command, sizeof command, "cd %s/src && mv shared elsewhere", fake_path);
+    assert_int_equal(system(command), 0);
+    assert_true(nameless(path) > 0);
+
+    /* Another file in its place. */
+    snprintf(command, sizeof command, "cd %s/src && cp other shared", fake_path);
+    assert_int_equal(system(command), 0);
+    assert_true(nameless(path) > 0);
+
+    /* One that says it is its own. */
+    snprintf(command, sizeof command,
+             "cd %s/src && objcopy --dump-section .gnu_debugaltlink=link prog && "
+             "objcopy --add-section .gnu_debugaltlink=link elsewhere shared && cp shared elsewhere",
+             fake_path);
+    assert_int_equal(system(command), 0);
+    check(path);
+    fake_end();
+}
+
 /* In a file of its own: by build-id below a root, or by debuglink beside it. */
 static void debug_files(void **state)
 {
@@ -218,6 +278,6 @@ static void debug_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind), cmocka_unit_test(packages),
-                                       cmocka_unit_test(debug_files)};
+                                       cmocka_unit_test(shared_by_dwz), cmocka_unit_test(debug_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
