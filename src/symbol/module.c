@@ -68,10 +68,11 @@ static bool is_own_trouble(int rc)
 static int load_debug(int root, const char *path, struct elf *elf, struct module *module)
 {
     _cleanup_elf_ struct elf *debug = NULL;
+    char file[DEBUGLINK_PATH_BYTES];
     int rc = elf_open_debug(root, &module->id, &debug);
 
     if (rc < 0 && !is_own_trouble(rc))
-        rc = elf_open_debuglink(root, path, elf, &debug);
+        rc = elf_open_debuglink(root, path, elf, file, &debug);
     return rc < 0 ? rc : add_table(module, debug, ELF_SECTION_SYMTAB);
 }
 
