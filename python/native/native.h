@@ -1,0 +1,91 @@
+/*
+ * reckon._native: the library's handles as Python objects, over the public headers and the stable ABI (3.11).
+ *
+ * Thin on purpose: an object per handle, a method per call; manners are in Python (../reckon). What is here:
+ *
+ *     host.c      Host        what the machine has: PMUs, events, doctor
+ *     target.c    Target      who is measured
+ *     set.c       Set         open counters; Reading, what a read gave; Estimate, scale()
+ *     stream.c    Stream      records as columns
+ *     capture.c   Capture     a recording
+ *     profile.c   Profile     where the time goes
+ *     symbol.c    Symbolizer  names for addresses
+ *     region.c    Region      what parts of a program cost
+ *     stats.c     what repeated measurements say
+ *
+ * An object keeps alive what its handle stands on (a Set its Host). A call that waits releases the interpreter's lock and
+ * marks its object busy: another thread that uses it meanwhile gets RuntimeError, since a handle is for one thread at a
+ * time. No type can be subclassed but Reading.
+ */
+#ifndef NATIVE_H
+#define NATIVE_H
+
+#include <Python.h>
+
+#include <reckon/reckon.h>
+
+struct state {
+    PyObject *fail; /* reckon._error.make */
+    PyTypeObject *host, *target, *set, *reading, *estimate, *stream, *capture, *profile, *symbolizer, *region;
+};
+
+struct host {
+    PyObject_HEAD struct rk_host *handle;
+};
+
+struct target {
+    PyObject_HEAD struct rk_target *handle;
+    PyObject *host; /* NULL: needs none */
+    int busy;
+};
+
+struct set {
+    PyObject_HEAD struct rk_set *handle;
+    PyObject *host, *names, *units, *scales;
+    PyTypeObject *reading; /* what read() makes: Reading or one made of it */
+    Py_ssize_t n;          /* events */
+    Py_ssize_t users;      /* streams and captures that read it */
+};
+
+/* The value of the object's type's module. */
+struct state *state_of(PyObject *self);
+struct state *state_of_type(PyTypeObject *type);
+
+/* Raises what `e` says (may be NULL: of `code`, -errno, alone); returns NULL. */
+PyObject *raise_error(struct state *state, int code, const struct rk_error *e);
+/* Raises ValueError: "… is closed". */
+PyObject *raise_closed(const char *what);
+/* Raises RuntimeError: used by two threads at once. */
+PyObject *raise_busy(const char *what);
+
+/* Text from outside: what is no UTF-8 is replaced. NULL gives None. */
+PyObject *text(const char *s);
+
+/* Readies types with their methods; each adds its own to the module. 0 or -1 with an exception. */
+int host_ready(PyObject *module, struct state *state);
+int target_ready(PyObject *module, struct state *state);
+int set_ready(PyObject *module, struct state *state);
+int stream_ready(PyObject *module, struct state *state);
+int capture_ready(PyObject *module, struct state *state);
+int profile_ready(PyObject *module, struct state *state);
+int symbol_ready(PyObject *module, struct state *state);
+int region_ready(PyObject *module, struct state *state);
+int stats_ready(PyObject *module, struct state *state);
+
+/* Makes a type of a spec, adds it to the module. */
+PyTypeObject *add_type(PyObject *module, PyType_Spec *spec);
+
+/* A new, zeroed object of a type; NULL with MemoryError. */
+void *make(PyTypeObject *type);
+/* Frees the memory of one: the last step of a tp_dealloc. */
+void unmake(PyObject *self);
+
+/* A bytes object that a sink fills, as export() functions do: bytes_sink() makes the sink, bytes_take() the object. */
+struct gathered {
+    char *data;
+    size_t n, room;
+};
+struct rk_sink gathered_sink(struct gathered *to);
+PyObject *gathered_take(struct gathered *from);
+
+#endif

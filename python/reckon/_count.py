@@ -1,0 +1,570 @@
+"""Counting: a block of code, a function, a process, a CPU, a cgroup, the machine."""
+from __future__ import annotations
+
+import asyncio
+import functools
+import math
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from . import _native
+from ._error import Error, NotCounted
+from ._machine import host
+from ._table import html_table, text_table
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Number = int | float
+EventsLike = str | Sequence[str]
+
+
+def event_text(events: EventsLike) -> str:
+    """One text of the grammar (reckon-events(7)) of a text or of a list of them."""
+    if isinstance(events, str):
+        words = [events]
+    elif isinstance(events, Sequence) and all(isinstance(word, str) for word in events):
+        words = list(events)
+    else:
+        raise TypeError("events are a string, or a list of strings")
+    joined = ",".join(words)
+    if not joined.strip():
+        raise ValueError("no event was named")
+    return joined
+
+
+class Metric(NamedTuple):
+    """A figure made of counts."""
+
+    name: str
+    value: float
+    unit: str
+
+
+class Counts(_native.Reading):
+    """What was counted: a mapping from event to count, in the event's unit.
+
+    A count is an int where the event was counted throughout, and a float, an estimate, where it had to share its counter
+    with others; `bound(event)` is then half the width of its 95 % interval. An event that was not counted has no value:
+    asking for it raises NotCounted, which says why; it is never 0. `later - earlier` is what happened between.
+    """
+
+    __slots__ = ()
+
+    def _index(self, event: str | int) -> int:
+        names = self.source.names
+        if isinstance(event, int):
+            return range(len(names))[event]
+        for i, name in enumerate(names):
+            if name == event:
+                return i
+        # "instructions" stands for "instructions:u", which the step down of a plain user makes of it
+        close = [i for i, name in enumerate(names) if name.split(":")[0] == event]
+        if len(close) == 1:
+            return close[0]
+        raise KeyError(f"{event!r} was not asked for; there are: {', '.join(names)}")
+
+    def get(self, event: str | int, default: Any = None) -> Any:
+        """The count, or `default` where it was not counted or not asked for."""
+        try:
+            return self[event]
+        except (KeyError, IndexError, NotCounted):
+            return default
+
+    def __getitem__(self, event: str | int) -> Number:
+        i = self._index(event)
+        estimate = self.estimate(i)
+        if estimate is None:
+            raise self.reason(i) or NotCounted(61, f"{self.source.names[i]} was not counted")
+        scale = self.source.scales[i]
+        return estimate[0] if scale == 1.0 else estimate[0] * scale
+
+    def bound(self, event: str | int) -> float:
+        """Half the width of the 95 % interval of an estimate; 0.0 where it was counted throughout; NaN where not."""
+        i = self._index(event)
+        estimate = self.estimate(i)
+        return math.nan if estimate is None else estimate[1] * self.source.scales[i]
+
+    def share(self, event: str | int) -> float:
+        """The share of time that the event was counted: 1.0 throughout, less when multiplexed, 0.0 not counted."""
+        i = self._index(event)
+        enabled, running = self.enabled_ns[i], self.running_ns[i]
+        return 0.0 if running == 0 else 1.0 if enabled <= running else running / enabled
+
+    def reason(self, event: str | int) -> NotCounted | None:
+        """Why an event was not counted; None: it was."""
+        i = self._index(event)
+        if self.running_ns[i]:
+            return None
+        why = None if self.source.closed else self.source.explain(i)
+        if why is None:
+            return NotCounted(61, f"{self.source.names[i]}: not counted")
+        made = NotCounted(why.errno, why.strerror)
+        made.event, made.cause, made.stage, made.remedy = why.event, why.cause, why.stage, why.remedy
+        return made
+
+    def keys(self) -> tuple[str, ...]:
+        """The events' names."""
+        return self.source.names
+
+    def values(self) -> list[Number | None]:
+        """The counts; None for what was not counted."""
+        return [self.get(i) for i in range(len(self))]
+
+    def items(self) -> list[tuple[str, Number | None]]:
+        """Names with counts."""
+        return list(zip(self.keys(), self.values(), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.source.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.source.names)
+
+    def __contains__(self, event: object) -> bool:
+        return event in self.source.names
+
+    @property
+    def seconds(self) -> float:
+        """Of a difference, how long it was; of a reading, when it was made."""
+        return self.time_ns / 1e9
+
+    @property
+    def ipc(self) -> float:
+        """Instructions per cycle."""
+        return self["instructions"] / self["cycles"]
+
+    def _rows(self) -> list[list[str]]:
+        rows = []
+        for i, name in enumerate(self.source.names):
+            value = self.get(i)
+            if value is None:
+                rows.append([name, "not counted", "", str(self.reason(i) or "").split("\n", maxsplit=1)[0]])
+                continue
+            bound, share = self.bound(i), self.share(i)
+            shown = f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if value >= 100 else f"{value:,.3g}"
+            rows.append([name, shown, self.source.units[i], "" if share == 1 else f"± {bound:,.0f} ({share:.0%} of the time)"])
+        return rows
+
+    def __str__(self) -> str:
+        return text_table(["event", "count", "unit", ""], self._rows())
+
+    def __repr__(self) -> str:
+        return "Counts(" + ", ".join(f"{name}={value}" for name, value in self.items()) + ")"
+
+    def _repr_html_(self) -> str:
+        return html_table(["event", "count", "unit", ""], self._rows())
+
+    def to_dict(self) -> dict[str, Number | None]:
+        """Name → count; None for what was not counted."""
+        return dict(self.items())
+
+
+Mapping.register(Counts)
+
+
+class RegionCounts(NamedTuple):
+    """What happened in a named region at one place of the tree of regions."""
+
+    path: tuple[str, ...]
+    calls: int
+    inclusive: Counts  #: all that happened in it
+    exclusive: Counts  #: … less what happened in regions inside it
+
+
+class _Region:
+    """A scope: with counter.region("parse"): …"""
+
+    def __init__(self, counter: Counter, name: str) -> None:
+        self._counter, self._name = counter, name
+
+    def __enter__(self) -> _Region:
+        self._counter._enter(self._name)
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self._counter._leave()
+
+
+class Counter:
+    """Open counters on a target. Made by count() and attach().
+
+    Used as a context manager it counts while the block runs and closes its counters at the end; what was counted stays:
+    `counter["instructions"]`, `counter.counts`, `counter.seconds`, `counter.metrics`. `read()` may be called at any time,
+    in the thread that made it. Used as a decorator it counts each call of a function.
+    """
+
+    def __init__(self, events: EventsLike, target: _native.Target, options: Mapping[str, int], again: Callable[[], Counter]) -> None:
+        self._set = _native.Set(host(), event_text(events), target, dict(options), Counts)
+        self._target = target
+        self._again = again
+        self._begun: Counts | None = None
+        self._last: Counts | None = None
+        self._why: dict[int, NotCounted] = {}
+        self._metrics: tuple[Metric | None, ...] | None = None
+        self._notes = [Note(*row) for row in self._set.notes()]
+        self._open: list[tuple[str, Counts, list[Counts]]] = []
+        self._regions: dict[tuple[str, ...], RegionCounts] = {}
+        #: read(): the counts so far, hot: one allocation around the library's call
+        self.read: Callable[[], Counts] = self._set.read
+
+    # --- life ---
+
+    def enable(self) -> None:
+        """Starts counting."""
+        self._set.enable()
+        if self._begun is None:
+            self._begun = self.read()
+
+    def disable(self) -> None:
+        """Stops counting; enable() goes on."""
+        self._set.disable()
+
+    def close(self) -> None:
+        """Closes the counters. What was counted stays."""
+        if self._set.closed:
+            return
+        self._keep(self.read())
+        self._set.close()
+
+    def _keep(self, now: Counts) -> None:
+        last = now - self._begun if self._begun is not None else now
+        self._last = last
+        self._why = {i: why for i in range(len(last)) if (why := last.reason(i))}
+        self._metrics = tuple(row and Metric(*row) for row in self._set.metrics(last, last.time_ns))
+
+    def __enter__(self) -> Counter:
+        self.enable()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if not self._set.closed:
+            self._set.disable()
+            self.close()
+
+    # --- results ---
+
+    @property
+    def counts(self) -> Counts:
+        """What was counted since it was enabled: so far, or, when it was closed, in all."""
+        if self._last is not None and self._set.closed:
+            return self._last
+        now = self.read()
+        return now - self._begun if self._begun is not None else now
+
+    def __getitem__(self, event: str | int) -> Number:
+        counts = self.counts
+        i = counts._index(event)
+        if i in self._why and self._set.closed:
+            raise self._why[i]
+        return counts[i]
+
+    @property
+    def seconds(self) -> float:
+        """How long it counted."""
+        return self.counts.seconds
+
+    @property
+    def ipc(self) -> float:
+        """Instructions per cycle."""
+        return self["instructions"] / self["cycles"]
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The figures that people want beside the counts, by event: IPC, GHz, CPUs utilised, faults a second."""
+        if self._set.closed:
+            found = self._metrics or ()
+        else:
+            counts = self.counts
+            found = tuple(row and Metric(*row) for row in self._set.metrics(counts, counts.time_ns))
+        return {name: metric for name, metric in zip(self._set.names, found, strict=True) if metric}
+
+    @property
+    def notes(self) -> list[Note]:
+        """What was opened with less than was asked, or left out, and why."""
+        return list(self._notes)
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events' names, as they were opened."""
+        return self._set.names
+
+    def each(self) -> list[tuple[Slot, Counts]]:
+        """The counts of each thread, CPU or cgroup apart."""
+        return [(Slot(*slot), self._set.read_slot(i)) for i, slot in enumerate(self._set.slots())]
+
+    def _rows(self) -> list[list[str]]:
+        rows = self.counts._rows()
+        metrics = self.metrics
+        for row in rows:
+            if metric := metrics.get(row[0]):
+                row[3] = f"{metric.value:,.3g} {metric.unit}" + (f"; {row[3]}" if row[3] else "")
+        for i, why in self._why.items():
+            rows[i][3] = str(why).split("\n", maxsplit=1)[0]
+        return rows
+
+    def __str__(self) -> str:
+        return text_table(["event", "count", "unit", ""], self._rows()) + f"\n{self.seconds:.6f} seconds"
+
+    def _repr_html_(self) -> str:
+        return html_table(["event", "count", "unit", ""], self._rows(), f"{self.seconds:.6f} seconds")
+
+    # --- regions ---
+
+    def region(self, name: str) -> _Region:
+        """A named part of the block, which may be nested in others: with counter.region("parse"): …"""
+        if not isinstance(name, str):
+            raise TypeError("a region's name is a string")
+        return _Region(self, name)
+
+    @property
+    def regions(self) -> list[RegionCounts]:
+        """What happened in each region, in the order of their first end; the same name at two places is two."""
+        return list(self._regions.values())
+
+    def _enter(self, name: str) -> None:
+        self._open.append((name, self.read(), []))
+
+    def _leave(self) -> None:
+        path = tuple(name for name, _, _ in self._open)
+        _, begun, inside = self._open.pop()
+        inclusive = self.read() - begun
+        exclusive = inclusive
+        for part in inside:
+            exclusive = exclusive - part
+        known = self._regions.get(path)
+        if known:
+            self._regions[path] = RegionCounts(path, known.calls + 1, known.inclusive + inclusive, known.exclusive + exclusive)
+        else:
+            self._regions[path] = RegionCounts(path, 1, inclusive, exclusive)
+        if self._open:
+            self._open[-1][2].append(inclusive)
+
+    # --- intervals ---
+
+    def every(self, seconds: float, count: int | None = None) -> Intervals:
+        """What happened in each interval: for counts in counter.every(1.0): … or async for. Ends with the target."""
+        return Intervals(self, seconds, count)
+
+    # --- decorator ---
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Counts each call of a function: function.reckon.calls, function.reckon["instructions"]."""
+        calls = Calls(self._again)
+        self._set.close()
+
+        @functools.wraps(function)
+        def counted(*args: P.args, **kwargs: P.kwargs) -> R:
+            counter = calls._counter()
+            begun = counter.read()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                calls._add(counter.read() - begun)
+
+        counted.reckon = calls  # type: ignore[attr-defined]
+        return counted
+
+
+class Calls:
+    """What a decorated function's calls have cost, over all threads; each has counters of its own."""
+
+    def __init__(self, again: Callable[[], Counter]) -> None:
+        self._again, self._own, self._lock = again, threading.local(), threading.Lock()
+        self.calls = 0
+        self._sum: Counts | None = None
+
+    def _counter(self) -> Counter:
+        counter: Counter | None = getattr(self._own, "counter", None)
+        if counter is None:
+            counter = self._own.counter = self._again()
+            counter.enable()
+        return counter
+
+    def _add(self, counts: Counts) -> None:
+        with self._lock:
+            self.calls += 1
+            self._sum = counts if self._sum is None else self._sum + counts
+
+    @property
+    def counts(self) -> Counts:
+        """All calls together."""
+        if self._sum is None:
+            raise ValueError("it has not been called yet")
+        return self._sum
+
+    def __getitem__(self, event: str | int) -> Number:
+        return self.counts[event]
+
+    def __str__(self) -> str:
+        return f"{self.calls} calls\n{self.counts}" if self.calls else "0 calls"
+
+
+class Note(NamedTuple):
+    """A step down that was taken, or an event that was left out."""
+
+    event: int | None  #: None: all
+    cause: str
+    absent: bool
+    what: str
+    remedy: str
+
+
+class Slot(NamedTuple):
+    """A part of a target; -1 is any."""
+
+    pid: int
+    cpu: int
+    cgroup: str | None
+
+
+class Intervals:
+    """What happened in each interval, without drift: the n-th ends at n × seconds from the beginning."""
+
+    def __init__(self, counter: Counter, seconds: float, count: int | None) -> None:
+        if not seconds > 0:
+            raise ValueError("an interval is longer than 0 seconds")
+        self._counter, self._ns, self._count = counter, int(seconds * 1e9), count
+
+    def _ended(self, deadline: int) -> bool:
+        try:
+            return self._counter._target.wait(deadline)
+        except Error as error:
+            if error.errno != 22:  # EINVAL: what does not end
+                raise
+        time.sleep(max(0.0, (deadline - time.monotonic_ns()) / 1e9))
+        return False
+
+    def __iter__(self) -> Iterator[Counts]:
+        begun = time.monotonic_ns()
+        before, number, ended = self._counter.read(), 0, False
+        while not ended and (self._count is None or number < self._count):
+            number += 1
+            ended = self._ended(begun + number * self._ns)
+            self._counter._set.refresh()
+            now = self._counter.read()
+            yield now - before
+            before = now
+
+    async def __aiter__(self) -> AsyncIterator[Counts]:
+        begun = time.monotonic_ns()
+        before, number, ended = self._counter.read(), 0, False
+        while not ended and (self._count is None or number < self._count):
+            number += 1
+            deadline = begun + number * self._ns
+            await asyncio.sleep(max(0.0, (deadline - time.monotonic_ns()) / 1e9))
+            ended = self._ended(0) if self._counter._target.pid > 0 else False
+            self._counter._set.refresh()
+            now = self._counter.read()
+            yield now - before
+            before = now
+
+
+def count(
+    events: EventsLike = "task-clock,page-faults,cycles,instructions",
+    *,
+    scope: str = "thread",
+    keep: bool | None = None,
+    pinned: bool = False,
+) -> Counter:
+    """Counts what the calling thread does, in a block or in calls of a function.
+
+    >>> with count("page-faults") as c:
+    ...     pages = bytearray(1 << 20)
+    >>> c["page-faults"] >= 1
+    True
+
+    `scope` "process" counts all threads of this process, those it starts meanwhile, and its children. With `keep` what
+    can't be opened is left out, and `notes` says why; the default is so for the default events. Reads of hardware events
+    need no system call where the kernel allows it.
+
+    >>> @count("page-faults")
+    ... def touch() -> int:
+    ...     return len(bytearray(1 << 22))
+    >>> touch()
+    4194304
+    >>> touch.reckon.calls
+    1
+    """
+    if scope not in ("thread", "process"):
+        raise ValueError('scope is "thread" or "process"')
+    options = {"keep": int(events == DEFAULT_EVENTS if keep is None else keep), "pinned": int(pinned), "no_inherit": int(scope == "thread")}
+
+    def again() -> Counter:
+        import os
+
+        target = _native.Target.self() if scope == "thread" else _native.Target.tasks("process", (os.getpid(),))
+        return Counter(events, target, options, again)
+
+    return again()
+
+
+DEFAULT_EVENTS = "task-clock,page-faults,cycles,instructions"
+
+
+def make_target(
+    *,
+    pid: int | Iterable[int] | None = None,
+    tid: int | Iterable[int] | None = None,
+    tree: int | None = None,
+    cpu: int | str | Iterable[int] | None = None,
+    cgroup: str | Iterable[str] | None = None,
+    machine: bool = False,
+) -> _native.Target:
+    """The target that the keywords name, exactly one of them; `cpu` may narrow `cgroup`."""
+    named = [name for name, given in (("pid", pid), ("tid", tid), ("tree", tree), ("cgroup", cgroup), ("machine", machine or None)) if given is not None]
+    if cpu is not None and named != ["cgroup"]:
+        named.append("cpu")
+    if len(named) != 1:
+        raise TypeError("one target is needed: pid, tid, tree, cpu, cgroup or machine" + (f"; these were given: {', '.join(named)}" if named else ""))
+    cpus = None if cpu is None else cpu if isinstance(cpu, str) else ",".join(str(n) for n in ([cpu] if isinstance(cpu, int) else cpu))
+    if cgroup is not None:
+        return _native.Target.cgroups(host(), (cgroup,) if isinstance(cgroup, str) else tuple(cgroup), cpus)
+    if machine or cpu is not None:
+        return _native.Target.cpus(host(), cpus)
+    if tree is not None:
+        return _native.Target.tasks("tree", (tree,))
+    ids, kind = (pid, "process") if pid is not None else (tid, "thread")
+    return _native.Target.tasks(kind, (ids,) if isinstance(ids, int) else tuple(ids or ()))
+
+
+def attach(
+    events: EventsLike = DEFAULT_EVENTS,
+    *,
+    pid: int | Iterable[int] | None = None,
+    tid: int | Iterable[int] | None = None,
+    tree: int | None = None,
+    cpu: int | str | Iterable[int] | None = None,
+    cgroup: str | Iterable[str] | None = None,
+    machine: bool = False,
+    inherit: bool = True,
+    freeze: bool = False,
+    keep: bool | None = None,
+) -> Counter:
+    """Counts what others do: processes, threads, a tree of processes, CPUs, cgroups, the whole machine.
+
+        with reckon.attach("context-switches", pid=4711) as c:
+            for counts in c.every(1.0):
+                print(counts)
+
+    `freeze` stops a process while its counters are opened, so that no thread is missed or counted twice.
+    """
+
+    def again() -> Counter:
+        target = make_target(pid=pid, tid=tid, tree=tree, cpu=cpu, cgroup=cgroup, machine=machine)
+        options = {"keep": int(events == DEFAULT_EVENTS if keep is None else keep), "no_inherit": int(not inherit), "freeze": int(freeze)}
+        return Counter(events, target, options, again)
+
+    return again()
+
+
+def region(name: str) -> _native.Region:
+    """A named region as C programs have them (reckon/region.h): counted where RECKON_REGIONS says so, else nothing.
+
+    >>> with region("parse"):
+    ...     pass
+    """
+    return _native.Region(name)

@@ -1,0 +1,313 @@
+"""Sampling: samples live, or a profile."""
+from __future__ import annotations
+
+import array
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from . import _native
+from ._count import Counts, Note, make_target
+from ._error import Error
+from ._machine import host
+from ._profile import Profile
+from ._run import StdIO, _end, _Streams, make_command
+
+_MARKER = (1 << 64) - 4096  #: addresses from here on are markers of a call chain
+
+
+class Sample(NamedTuple):
+    """One sample."""
+
+    time: int  #: ns, of the kernel's clock
+    ip: int
+    pid: int
+    tid: int
+    cpu: int
+    period: int
+    event: int  #: index of Sampler.events
+    chain: tuple[int, ...]  #: addresses, innermost first, the kernel's before the program's; () without stacks
+
+
+class Loss(NamedTuple):
+    """What was kept and what was not; None: not known."""
+
+    kept: int
+    lost: int | None
+    skipped: int | None
+    throttled: int
+    records_lost: int
+
+
+class Samples:
+    """Samples as columns: array.arrays, which NumPy reads as they are (`numpy.asarray(samples.ip)`)."""
+
+    _kinds = {"time": "Q", "ip": "Q", "period": "Q", "pid": "i", "tid": "i", "cpu": "I", "event": "I", "chain_start": "Q", "chains": "Q"}
+
+    def __init__(self, columns: Mapping[str, bytearray]) -> None:
+        for name, kind in self._kinds.items():
+            column = array.array(kind)
+            column.frombytes(columns[name])
+            setattr(self, name, column)
+
+    time: array.array[int]
+    ip: array.array[int]
+    period: array.array[int]
+    pid: array.array[int]
+    tid: array.array[int]
+    cpu: array.array[int]
+    event: array.array[int]
+    chain_start: array.array[int]  #: the chain of sample i is chains[chain_start[i] : chain_start[i + 1]]
+    chains: array.array[int]
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __iter__(self) -> Iterator[Sample]:
+        for i in range(len(self)):
+            chain = self.chains[self.chain_start[i] : self.chain_start[i + 1]]
+            yield Sample(
+                self.time[i], self.ip[i], self.pid[i], self.tid[i], self.cpu[i], self.period[i], self.event[i],
+                tuple(a for a in chain if a < _MARKER),
+            )  # fmt: skip
+
+
+class Sampler:
+    """A program or a process that is sampled. Made by sample().
+
+        for s in reckon.sample(["prog"]): …            # live, until it ends
+        profile = reckon.sample(["prog"]).profile()    # or all of it, with names
+
+    Each is done once. Used as a context manager it ends what it started.
+    """
+
+    def __init__(self, open_target: Any, events: str | None, options: dict[str, int], stacks: str, streams: _Streams | None, words: tuple[bytes, ...], duration: float | None) -> None:
+        self._target: _native.Target = open_target()
+        self._streams, self._words, self._duration = streams, words, duration
+        self._stacks, self._options = stacks, options
+        self._events = events
+        self._set: _native.Set | None = None
+        self._stream: _native.Stream | None = None
+        self._batch = 4096
+        self._loss: Loss | None = None
+        self.notes: list[Note] = []
+        self.returncode: int | None = None
+
+    # --- life ---
+
+    def _open(self, extra: Mapping[str, int]) -> _native.Set:
+        if self._set is not None:
+            raise RuntimeError("a Sampler is used once; call sample() again")
+        options = {**self._options, **extra, "records": _native.RECORDS_PROFILE}
+        try:
+            self._set = _native.Set(host(), self._events or "cycles", self._target, options, Counts)
+        except Error as error:
+            if self._events is not None or error.cause not in ("no-pmu", "unsupported", "no-event"):
+                raise
+            self._set = _native.Set(host(), "cpu-clock", self._target, options, Counts)
+        self.notes = [Note(*row) for row in self._set.notes()]
+        return self._set
+
+    def _start(self, counters: _native.Set) -> None:
+        if self._words:
+            self._target.start()
+            if self._streams:
+                self._streams.started()
+        else:
+            counters.enable()
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events that are sampled."""
+        return self._set.names if self._set else ()
+
+    @property
+    def loss(self) -> Loss:
+        """What was kept and lost so far."""
+        if self._stream is not None:
+            return Loss(*self._stream.loss())
+        if self._loss is None:
+            raise ValueError("nothing was sampled yet")
+        return self._loss
+
+    def close(self) -> None:
+        """Ends it: the command, if there is one, is ended too."""
+        if self._stream is not None:
+            self._loss = Loss(*self._stream.loss())
+            self._stream.close()
+            self._stream = None
+        if self._set is not None:
+            self._set.close()
+        if self._words and self._set is not None:
+            _end(self._target)
+            ended = self._target.exit()
+            if ended:
+                self.returncode = -ended[1] if ended[1] else ended[0]
+        if self._streams:
+            self._streams.finish() if self._set is not None else self._streams.close()
+            self._streams = None
+
+    def __enter__(self) -> Sampler:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def _over(self, deadline: int) -> bool:
+        if self._duration is not None and time.monotonic_ns() >= deadline:
+            return True
+        try:
+            return self._target.wait(0)
+        except Error as error:
+            if error.errno != 22:  # EINVAL: what does not end
+                raise
+            return False
+
+    # --- live ---
+
+    def _begin(self) -> tuple[_native.Stream, int]:
+        extra: dict[str, int] = {"sample": _native.SAMPLE_CALLCHAIN} if self._stacks != "none" else {}
+        counters = self._open(extra | {"wakeup_samples": 1} if self._options.get("frequency", 0) <= 1000 else extra)
+        self._stream = _native.Stream.live(counters)
+        self._start(counters)
+        return self._stream, time.monotonic_ns() + int((self._duration or 0) * 1e9)
+
+    def _finish(self, stream: _native.Stream) -> Iterator[Samples]:
+        assert self._set is not None
+        self._set.disable()
+        stream.drain()
+        while len(batch := Samples(stream.next(self._batch))):
+            yield batch
+        self.close()
+
+    def batches(self) -> Iterator[Samples]:
+        """Samples as columns, as they come, until the target ends."""
+        stream, deadline = self._begin()
+        try:
+            while not self._over(deadline):
+                stream.wait(50)
+                while len(batch := Samples(stream.next(self._batch))):
+                    yield batch
+            yield from self._finish(stream)
+        finally:
+            self.close()
+
+    def __iter__(self) -> Iterator[Sample]:
+        for batch in self.batches():
+            yield from batch
+
+    async def __aiter__(self) -> AsyncIterator[Sample]:
+        """The same in an event loop, which goes on meanwhile."""
+        stream, deadline = self._begin()
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        loop.add_reader(stream.fileno(), ready.set)
+        try:
+            while not self._over(deadline):
+                try:
+                    await asyncio.wait_for(ready.wait(), 0.05)
+                except (TimeoutError, asyncio.TimeoutError):
+                    pass
+                ready.clear()
+                while len(batch := Samples(stream.next(self._batch))):
+                    for sample in batch:
+                        yield sample
+            loop.remove_reader(stream.fileno())
+            for batch in self._finish(stream):
+                for sample in batch:
+                    yield sample
+        finally:
+            if self._stream is not None:
+                loop.remove_reader(stream.fileno())
+            self.close()
+
+    # --- profile ---
+
+    def record(self, path: str | os.PathLike[str]) -> dict[str, Any]:
+        """Writes a recording, a perf.data file that perf reads too; how much was kept, lost, written."""
+        extra = {"none": {}, "fp": {"sample": _native.SAMPLE_CALLCHAIN}}.get(self._stacks)
+        unwind = extra is None
+        counters = self._open(_native.whole_stacks(16384) if extra is None else extra)
+        capture = _native.Capture(host(), counters, self._target, path, self._words, int(unwind), 0)
+        self._start(counters)
+        deadline = time.monotonic_ns() + int((self._duration or 0) * 1e9)
+        try:
+            while capture.step(50):
+                if self._duration is not None and time.monotonic_ns() >= deadline:
+                    break
+        except KeyboardInterrupt:
+            pass  # what was recorded until then is a recording
+        finally:
+            stats = capture.close() or {}
+            self.close()
+        self._loss = Loss(stats.get("kept", 0), stats.get("lost"), stats.get("skipped"), 0, 0)
+        return stats
+
+    def profile(self, *, inline: bool = True, by_line: bool = False) -> Profile:
+        """Samples until the target ends (or duration is over), and says where the time went."""
+        with tempfile.TemporaryDirectory(prefix="reckon-") as directory:
+            path = os.path.join(directory, "perf.data")
+            self.record(path)
+            return Profile(path, inline=inline, by_line=by_line)
+
+
+def sample(
+    what: Sequence[str | os.PathLike[str]] | int | None = None,
+    freq: int = 999,
+    *,
+    events: str | None = None,
+    period: int | None = None,
+    stacks: str = "auto",
+    duration: float | None = None,
+    python: bool = False,
+    tid: int | Iterable[int] | None = None,
+    tree: int | None = None,
+    cpu: int | str | Iterable[int] | None = None,
+    cgroup: str | Iterable[str] | None = None,
+    machine: bool = False,
+    stdin: StdIO = None,
+    stdout: StdIO = None,
+    stderr: StdIO = None,
+    env: Mapping[str, str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+) -> Sampler:
+    """Samples a program, given as a list, or a process, given by its id, or what the keywords name.
+
+    >>> p = sample(["true"], events="page-faults", period=1).profile()
+    >>> p.samples > 10
+    True
+
+    `freq` samples a second are taken, or one every `period` events; of cycles, or the clock where there are none. `stacks`
+    are found "auto" (by unwind tables, else frame pointers), by "fp", or not at all, "none". `duration` ends it after so
+    many seconds. With `python` a CPython of 3.12 or newer writes down what its functions are called (PYTHONPERFSUPPORT),
+    so that they appear in stacks.
+    """
+    if stacks not in ("auto", "fp", "none"):
+        raise ValueError('stacks is "auto", "fp" or "none"')
+    if freq < 1 or (period is not None and period < 1):
+        raise ValueError("freq and period are 1 or more")
+    if duration is not None and not duration > 0:
+        raise ValueError("duration is longer than 0 seconds")
+    options = {"period": period} if period is not None else {"frequency": freq}
+    if what is None or isinstance(what, int):
+        if isinstance(what, bool):
+            raise TypeError("a program is a list, a process a number")
+        if python:
+            raise ValueError("python=True is for programs that are started: ['python3', 'script.py']")
+        return Sampler(lambda: make_target(pid=what, tid=tid, tree=tree, cpu=cpu, cgroup=cgroup, machine=machine), events, options, stacks, None, (), duration)
+    if any(given is not None for given in (tid, tree, cpu, cgroup)) or machine:
+        raise TypeError("a program, or one of tid, tree, cpu, cgroup, machine")
+    if isinstance(what, (str, bytes)):
+        raise TypeError("a program is a list: ['sleep', '1']; no shell is involved")
+    if python:
+        env = {**(os.environ if env is None else env), "PYTHONPERFSUPPORT": "1"}
+    streams = _Streams(stdin, stdout, stderr, None)
+    words = tuple(os.fsencode(word) for word in what)
+    try:
+        return Sampler(lambda: make_command(what, env, cwd, streams.child), events, options, stacks, streams, words, duration)
+    except BaseException:
+        streams.close()
+        raise

@@ -1,0 +1,117 @@
+"""Names for addresses, many at a time."""
+from __future__ import annotations
+
+import array
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _native
+from ._table import pandas_module
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Frame(NamedTuple):
+    """A function at an address, or one that was inlined there."""
+
+    function: str | None
+    file: str | None
+    line: int  #: 0: unknown
+    column: int
+
+
+class Symbol(NamedTuple):
+    """What one address is called."""
+
+    address: int
+    name: str | None
+    offset: int  #: bytes from the symbol's beginning
+    module: str | None
+    reason: str  #: why there is no name, or ""
+    frames: tuple[Frame, ...]  #: innermost first; the last is the function that has the symbol
+
+
+class Symbols(Sequence[Symbol]):
+    """The answers, by address asked for, and as columns."""
+
+    def __init__(self, addresses: array.array[int], rows: list[Any]) -> None:
+        self.addresses, self._rows = addresses, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        name, offset, module, reason, frames = self._rows[index]
+        return Symbol(self.addresses[index], name, offset, module, reason, tuple(Frame(*f) for f in frames))
+
+    @property
+    def names(self) -> list[str | None]:
+        """The functions' names."""
+        return [row[0] for row in self._rows]
+
+    @property
+    def offsets(self) -> list[int]:
+        """Bytes from each symbol's beginning."""
+        return [row[1] for row in self._rows]
+
+    @property
+    def modules(self) -> list[str | None]:
+        """The files that the addresses lie in."""
+        return [row[2] for row in self._rows]
+
+    @property
+    def files(self) -> list[str | None]:
+        """The source file of each address's innermost frame."""
+        return [row[4][0][1] if row[4] else None for row in self._rows]
+
+    @property
+    def lines(self) -> list[int]:
+        """… and the line; 0: unknown."""
+        return [row[4][0][2] if row[4] else 0 for row in self._rows]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each address."""
+        frame: pandas.DataFrame = pandas_module().DataFrame(
+            {"address": list(self.addresses), "name": self.names, "offset": self.offsets, "module": self.modules, "file": self.files, "line": self.lines}
+        )
+        return frame
+
+
+def symbolize(
+    addresses: Iterable[int] | Any,
+    *,
+    exe: str | os.PathLike[str] | None = None,
+    pid: int | None = None,
+    lines: bool = True,
+    threads: int = 1,
+) -> Symbols:
+    """Names addresses of a program or library (`exe`, as nm(1) shows them), of a process as it runs (`pid`), or, with
+    neither, of the kernel. `addresses` is a NumPy array, an array.array of 64-bit words (both are read as they are),
+    or any iterable of numbers. With `lines`, files, lines and inlined functions too.
+    """
+    if exe is not None and pid is not None:
+        raise TypeError("exe and pid exclude each other")
+    if pid is not None and pid < 1:
+        raise ValueError("no such process")
+    words: array.array[int] = array.array("Q")
+    try:
+        view = memoryview(addresses)
+        if view.itemsize != 8 or view.format is None or view.format[-1] not in "QqLl" or not view.c_contiguous:
+            raise ValueError("addresses are 64-bit integers, one after the other")
+        words.frombytes(view.cast("B"))
+    except TypeError:
+        try:
+            words.extend(addresses)
+        except OverflowError as error:
+            raise ValueError("an address is 0 to 2**64 - 1") from error
+    path = None
+    if exe is not None:
+        path = os.path.realpath(os.fspath(exe))
+        if not os.path.isfile(path):
+            raise FileNotFoundError(2, "no such file", os.fspath(exe))
+    symbolizer = _native.Symbolizer(path, pid or 0)
+    return Symbols(words, symbolizer.resolve(words, bool(lines), threads))
