@@ -15,8 +15,15 @@ struct reading {
     PyObject_VAR_HEAD PyObject *set; /* whose events they are */
     uint64_t time;                   /* CLOCK_MONOTONIC, or of a difference how long, ns */
     Py_ssize_t shape[2];             /* for the buffer: events, 3 */
-    struct rk_value value[];
+    struct rk_value value[];         /* … and behind them a byte for each event: see idle() */
 };
+
+/* 1: of a difference, the event was counted until then, and in that time nobody wanted it, since the target did not run:
+ * the count is 0, and known. */
+static unsigned char *idle(struct reading *r)
+{
+    return (unsigned char *)&r->value[r->shape[0]];
+}
 
 static uint64_t now_ns(void)
 {
@@ -205,7 +212,7 @@ static PyObject *set_refresh(PyObject *o, PyObject *unused)
 static struct reading *reading_make(PyTypeObject *type, PyObject *set, Py_ssize_t n)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct reading *r = (struct reading *)alloc(type, n);
+    struct reading *r = (struct reading *)alloc(type, n + (n + 23) / 24); /* zeroed */
 
     if (r) {
         Py_INCREF(set);
@@ -490,6 +497,8 @@ static PyObject *reading_estimate(PyObject *o, PyObject *args)
         return NULL;
     if (event < 0 || event >= r->shape[0])
         return PyErr_Format(PyExc_IndexError, "there are %zd events", r->shape[0]);
+    if (idle(r)[event])
+        return Py_BuildValue("id", 0, 0.0);
     double estimate = rk_value_scale(&r->value[event], NULL, &bound);
     if (isnan(estimate))
         Py_RETURN_NONE;
@@ -522,6 +531,7 @@ static PyObject *reading_subtract(PyObject *left, PyObject *right)
         backwards |= subtract(&r->value[i].value, a->value[i].value, b->value[i].value);
         backwards |= subtract(&r->value[i].enabled, a->value[i].enabled, b->value[i].enabled);
         backwards |= subtract(&r->value[i].running, a->value[i].running, b->value[i].running);
+        idle(r)[i] = r->value[i].enabled == 0 && (a->value[i].running > 0 || idle(a)[i]);
     }
     if (backwards) {
         Py_DECREF(r);
@@ -543,10 +553,12 @@ static PyObject *reading_add(PyObject *left, PyObject *right)
     if (a->shape[0] != b->shape[0])
         return PyErr_Format(PyExc_ValueError, "readings of different counters");
     struct reading *r = reading_make(type, a->set, a->shape[0]);
-    for (Py_ssize_t i = 0; r && i < a->shape[0]; i++)
+    for (Py_ssize_t i = 0; r && i < a->shape[0]; i++) {
         r->value[i] = (struct rk_value){a->value[i].value + b->value[i].value,
                                         a->value[i].enabled + b->value[i].enabled,
                                         a->value[i].running + b->value[i].running};
+        idle(r)[i] = r->value[i].enabled == 0 && (idle(a)[i] || idle(b)[i]);
+    }
     if (r)
         r->time = a->time + b->time;
     return (PyObject *)r;

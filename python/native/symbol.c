@@ -210,7 +210,7 @@ static PyObject *symbolizer_resolve(PyObject *o, PyObject *args)
         PyBuffer_Release(&view);
         return raise_busy("symbolizer");
     }
-    if (view.len % 8 || (uintptr_t)view.buf % 8)
+    if (view.len % 8 || (view.len && (uintptr_t)view.buf % 8))
         PyErr_SetString(PyExc_ValueError, "addresses are a contiguous array of 64-bit words");
     else if ((j.texts = PyDict_New()) && (list = PyList_New(view.len / 8))) {
         j.addresses = view.buf, j.n = (size_t)view.len / 8, j.frames = lines, j.threads = threads;

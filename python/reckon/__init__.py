@@ -4,7 +4,7 @@ Count a block:
 
 >>> import reckon
 >>> with reckon.count("page-faults") as c:
-...     pages = bytearray(1 << 20)
+...     pages = bytearray(1 << 26)
 >>> c["page-faults"] >= 1
 True
 

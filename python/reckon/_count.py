@@ -92,12 +92,12 @@ class Counts(_native.Reading):
         """The share of time that the event was counted: 1.0 throughout, less when multiplexed, 0.0 not counted."""
         i = self._index(event)
         enabled, running = self.enabled_ns[i], self.running_ns[i]
-        return 0.0 if running == 0 else 1.0 if enabled <= running else running / enabled
+        return 0.0 if self.estimate(i) is None else 1.0 if enabled <= running else running / enabled
 
     def reason(self, event: str | int) -> NotCounted | None:
         """Why an event was not counted; None: it was."""
         i = self._index(event)
-        if self.running_ns[i]:
+        if self.estimate(i) is not None:
             return None
         why = None if self.source.closed else self.source.explain(i)
         if why is None:
@@ -473,7 +473,7 @@ def count(
     """Counts what the calling thread does, in a block or in calls of a function.
 
     >>> with count("page-faults") as c:
-    ...     pages = bytearray(1 << 20)
+    ...     pages = bytearray(1 << 26)
     >>> c["page-faults"] >= 1
     True
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from . import _native
 from ._table import Table
@@ -89,7 +90,7 @@ class Checkup(Table[Check]):
 
     _columns = ("title", "verdict", "what", "remedy")
 
-    def __getitem__(self, key):  # type: ignore[no-untyped-def, override]
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
             for check in self:
                 if check.name == key:

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from . import _native
-from ._count import Counts, DEFAULT_EVENTS, Metric, NotCounted, Note, Number
-from ._error import EventError
+from ._count import DEFAULT_EVENTS, Counts, Metric, Note, Number
+from ._error import NotCounted
 from ._machine import host
 from ._table import html_table, pandas_module, text_table
 
@@ -87,7 +87,7 @@ class TimeSeries(Sequence[Row]):
 
     def _add(self, when: int, reading: Counts) -> None:
         self._time.append(when)
-        self._kernel.frombytes(memoryview(reading).cast("B"))
+        self._kernel.frombytes(bytes(reading))
         for total, bound in self._estimate.add(reading):
             self._total.append(total)
             self._bound.append(bound)
@@ -344,7 +344,7 @@ class Repeats(list[TimeSeries]):
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each run."""
         names = ("wall", "user", "system", "peak_rss")
-        rows = [{**{n: getattr(r, n) for n in names}, "returncode": r.returncode, **r.totals} for r in self]
+        rows: list[dict[str, Any]] = [{**{n: getattr(r, n) for n in names}, "returncode": r.returncode, **r.totals} for r in self]
         frame: pandas.DataFrame = pandas_module().DataFrame(rows)
         return frame
 
@@ -631,7 +631,7 @@ def run(
             series.stdout = series.stdout.decode() if isinstance(series.stdout, bytes) else series.stdout
             series.stderr = series.stderr.decode() if isinstance(series.stderr, bytes) else series.stderr
         if series.timed_out and timeout is not None:
-            error = subprocess.TimeoutExpired(list(series.args), timeout, series.stdout, series.stderr)  # type: ignore[arg-type]
+            error = subprocess.TimeoutExpired(list(series.args), timeout, series.stdout, series.stderr)
             error.series = series  # type: ignore[attr-defined]
             raise error
         if check:
@@ -640,6 +640,3 @@ def run(
         if series.interrupted:
             break
     return runs if repeat is not None else runs[0]
-
-
-__all__ = ["DEVNULL", "Difference", "EventError", "PIPE", "Repeats", "Row", "STDOUT", "Summary", "TimeSeries", "compare", "run", "summary"]

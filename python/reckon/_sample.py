@@ -228,10 +228,13 @@ class Sampler:
 
     def record(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Writes a recording, a perf.data file that perf reads too; how much was kept, lost, written."""
-        extra = {"none": {}, "fp": {"sample": _native.SAMPLE_CALLCHAIN}}.get(self._stacks)
-        unwind = extra is None
-        counters = self._open(_native.whole_stacks(16384) if extra is None else extra)
-        capture = _native.Capture(host(), counters, self._target, path, self._words, int(unwind), 0)
+        extra: dict[str, int] = {}
+        if self._stacks == "auto":
+            extra = _native.whole_stacks(16384)
+        elif self._stacks == "fp":
+            extra = {"sample": _native.SAMPLE_CALLCHAIN}
+        counters = self._open(extra)
+        capture = _native.Capture(host(), counters, self._target, path, self._words, int("stack_user" in extra), 0)
         self._start(counters)
         deadline = time.monotonic_ns() + int((self._duration or 0) * 1e9)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import array
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from . import _native
 from ._table import pandas_module
@@ -99,7 +99,7 @@ def symbolize(
         raise ValueError("no such process")
     words: array.array[int] = array.array("Q")
     try:
-        view = memoryview(addresses)
+        view = memoryview(cast(Any, addresses))
         if view.itemsize != 8 or view.format is None or view.format[-1] not in "QqLl" or not view.c_contiguous:
             raise ValueError("addresses are 64-bit integers, one after the other")
         words.frombytes(view.cast("B"))

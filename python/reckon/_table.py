@@ -47,7 +47,7 @@ class Table(list[T]):
     _most = 60  #: rows that are shown; all of them are in the list
 
     def _cells(self, most: int) -> tuple[list[str], list[list[str]]]:
-        columns = self._columns or tuple(f.name for f in dataclasses.fields(self[0]) if self)  # type: ignore[arg-type]
+        columns = self._columns or tuple(f.name for f in dataclasses.fields(self[0]) if self)
         return list(columns), [[str(getattr(row, name)) for name in columns] for row in self[:most]]
 
     def __str__(self) -> str:
@@ -66,5 +66,5 @@ class Table(list[T]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """All columns of all rows, as a DataFrame."""
-        frame: pandas.DataFrame = pandas_module().DataFrame([dataclasses.asdict(row) for row in self])  # type: ignore[call-overload]
+        frame: pandas.DataFrame = pandas_module().DataFrame([dataclasses.asdict(row) for row in self])
         return frame

@@ -27,8 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "reckon(budget={event: most}): fails the test where more of an event are counted")
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
+def _counted(item: pytest.Item) -> Generator[None, Any, None]:
     asked: str | None = item.config.getoption("--reckon")
     marker = item.get_closest_marker("reckon")
     budget: dict[str, float] = dict(marker.kwargs.get("budget", {})) if marker else {}
@@ -49,6 +48,10 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
                 pytest.fail("reckon: over budget: " + "; ".join(over), pytrace=False)
             except pytest.fail.Exception as failure:
                 outcome.force_exception(failure)
+
+
+#: around each test's call
+pytest_runtest_call: Any = pytest.hookimpl(hookwrapper=True)(_counted)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

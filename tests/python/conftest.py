@@ -1,0 +1,63 @@
+"""What the tests share. They run against the installed package: tests/python/run."""
+import mmap
+import os
+import sys
+
+import pytest
+
+import reckon
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture
+def spin():
+    """A program that computes for about so many seconds of CPU time and touches so many pages."""
+
+    def command(seconds=0.2, pages=0):
+        code = (
+            "import time\n"
+            f"a = bytearray({pages} * 4096)\n"
+            f"end = time.process_time() + {seconds}\n"
+            "while time.process_time() < end: pass\n"
+        )
+        return [sys.executable, "-S", "-E", "-c", code]
+
+    return command
+
+
+@pytest.fixture
+def hardware():
+    """Skips where there are no hardware events."""
+    check = reckon.doctor()["hardware"]
+    if not check:
+        pytest.skip(check.what)
+
+
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def touch(pages):
+    """Writes to so many fresh pages, each a fault of its own."""
+    size = os.sysconf("SC_PAGE_SIZE")
+    with mmap.mmap(-1, pages * size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+        memory.madvise(mmap.MADV_NOHUGEPAGE)
+        for i in range(pages):
+            memory[i * size] = 1
+
+
+def zombies():
+    """Children of this process that have ended and were not waited for."""
+    with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+        children = file.read().split()
+    states = []
+    for child in children:
+        with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
+            states.append(file.read().rsplit(")", 1)[1].split()[0])
+    return states.count("Z")

@@ -1,0 +1,310 @@
+import asyncio
+import collections.abc
+import math
+import os
+import threading
+import time
+
+import pytest
+from conftest import touch
+
+import reckon
+
+def test_pages_are_counted():
+    touch(10)  # what Python itself needs is there now
+    with reckon.count("page-faults") as c:
+        touch(1000)
+    assert 1000 <= c["page-faults"] < 1100
+    assert isinstance(c["page-faults"], int)
+    assert c.seconds > 0
+
+
+def test_only_the_calling_thread():
+    def other():
+        touch(2000)
+
+    with reckon.count("page-faults") as c:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert c["page-faults"] < 1000
+    with reckon.count("page-faults", scope="process") as c:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+    assert c["page-faults"] >= 2000
+
+
+def test_counts_are_a_mapping():
+    with reckon.count("page-faults,task-clock") as c:
+        touch(1)
+    counts = c.counts
+    assert isinstance(counts, collections.abc.Mapping)
+    assert list(counts) == ["page-faults", "task-clock"] == list(c.events)
+    assert len(counts) == 2 and "task-clock" in counts and "nope" not in counts
+    assert counts.to_dict() == dict(counts.items())
+    assert counts.get("nope") is None and counts.get("nope", 3) == 3
+    with pytest.raises(KeyError, match="page-faults"):
+        counts["cycles"]
+    assert counts[0] == counts["page-faults"] and counts[-1] == counts["task-clock"]
+    assert counts.share("page-faults") == 1.0 and counts.bound("page-faults") == 0.0
+    assert "page-faults" in str(c) and "page-faults" in repr(counts) and "<table>" in c._repr_html_()
+
+
+def test_a_reading_is_a_buffer():
+    numpy = pytest.importorskip("numpy")
+    with reckon.count("page-faults,task-clock") as c:
+        now = c.read()
+        table = numpy.asarray(now)
+    assert table.shape == (2, 3) and table.dtype == numpy.uint64
+    assert table[0][0] == now.raw[0] and tuple(table[:, 2]) == now.running_ns
+
+
+def test_differences():
+    with reckon.count("page-faults") as c:
+        a = c.read()
+        touch(100)
+        b = c.read()
+    assert 100 <= (b - a)["page-faults"] < 200
+    assert (b - a).time_ns == b.time_ns - a.time_ns
+    with pytest.raises(ValueError):
+        a - b
+    with pytest.raises(TypeError):
+        a - 1
+    with reckon.count("page-faults") as d, pytest.raises(ValueError):
+        d.read() - a
+
+
+def test_what_is_not_counted_is_never_zero():
+    """A plain user's context-switches can't be measured; a closed counter still knows why."""
+    with reckon.count("page-faults,context-switches:u", keep=True) as c:
+        touch(1)
+    assert c["page-faults"] >= 1
+    if c.counts.get(1) is None:
+        with pytest.raises(reckon.NotCounted) as why:
+            c[1]
+        assert str(why.value) and why.value.cause != "none"
+        assert c.counts.bound(1) is math.nan or math.isnan(c.counts.bound(1))
+    assert 0 not in [value for value in c.counts.values()][1:]
+
+
+def test_hardware(hardware):
+    with reckon.count("cycles,instructions") as c:
+        sum(range(10000))
+    assert c["instructions"] > 10000 and 0 < c.ipc < 20
+
+
+def test_no_hardware_is_said():
+    if reckon.doctor()["hardware"]:
+        pytest.skip("there are hardware events here")
+    with pytest.raises(reckon.Error) as why:
+        reckon.count("cycles")
+    assert isinstance(why.value, OSError) and why.value.errno and why.value.event.startswith("cycles")
+    assert why.value.cause == "no-pmu" and why.value.remedy and "fix:" in str(why.value)
+    c = reckon.count()  # the defaults leave out what there is not, and say so
+    assert any(note.absent for note in c.notes) and "page-faults" in c.events
+    with c:
+        touch(1)
+    assert c["page-faults"] >= 1
+
+
+@pytest.mark.parametrize(
+    "events, kind",
+    [(3, TypeError), (None, TypeError), ([1], TypeError), ("", ValueError), ([], ValueError), ("page-fautls", ValueError),
+     ("page-faults,,", ValueError), ("{page-faults", ValueError)],
+)  # fmt: skip
+def test_bad_events(events, kind):
+    with pytest.raises(kind) as why:
+        reckon.count(events)
+    assert str(why.value)
+
+
+def test_the_nearest_name_is_told():
+    with pytest.raises(reckon.EventError, match="page-faults") as why:
+        reckon.count("page-fautls")
+    assert why.value.cause == "no-event" and isinstance(why.value, (OSError, ValueError))
+
+
+def test_other_bad_arguments():
+    with pytest.raises(ValueError):
+        reckon.count("page-faults", scope="universe")
+    with pytest.raises(TypeError):
+        reckon.attach("page-faults")
+    with pytest.raises(TypeError):
+        reckon.attach("page-faults", pid=1, cpu=0)
+    with pytest.raises(ValueError):
+        reckon.attach("page-faults", pid=0)
+    with pytest.raises(ValueError):
+        reckon.attach("page-faults", pid=())
+    with pytest.raises(reckon.Error) as why:
+        reckon.attach("page-faults", pid=2**22 + 1)
+    assert why.value.cause == "no-process"
+    with reckon.count("page-faults") as c, pytest.raises(ValueError):
+        next(iter(c.every(0)))
+    with pytest.raises(TypeError):
+        c.region(3)
+
+
+def test_closed():
+    c = reckon.count("page-faults")
+    with c:
+        pass
+    before = c["page-faults"]
+    c.close()
+    c.close()
+    assert c["page-faults"] == before
+    with pytest.raises(ValueError, match="closed"):
+        c.read()
+    with pytest.raises(ValueError, match="closed"):
+        c.enable()
+
+
+def test_an_exception_passes_and_closes():
+    with pytest.raises(ZeroDivisionError):
+        with reckon.count("page-faults") as c:
+            touch(10)
+            1 / 0
+    assert c["page-faults"] >= 10
+
+
+def test_decorator_over_threads():
+    @reckon.count("page-faults")
+    def work(pages):
+        """Says what it does."""
+        touch(pages)
+        return pages
+
+    assert work(500) == 500 and work.__doc__ == "Says what it does." and work.__name__ == "work"
+    threads = [threading.Thread(target=work, args=(500,)) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert work.reckon.calls == 5
+    assert 2500 <= work.reckon["page-faults"] < 3500
+    with pytest.raises(ZeroDivisionError):
+
+        @reckon.count("page-faults")
+        def fails():
+            1 / 0
+
+        fails()
+
+
+def test_regions_nest():
+    with reckon.count("page-faults") as c:
+        for _ in range(3):
+            with c.region("outer"):
+                touch(100)
+                with c.region("inner"):
+                    touch(200)
+        with c.region("inner"):
+            touch(50)
+    found = {r.path: r for r in c.regions}
+    assert set(found) == {("outer", "inner"), ("outer",), ("inner",)}
+    outer, inner = found["outer",], found["outer", "inner"]
+    assert outer.calls == inner.calls == 3 and found["inner",].calls == 1
+    assert 600 <= inner.inclusive["page-faults"] < 700
+    assert 900 <= outer.inclusive["page-faults"] < 1050
+    assert outer.inclusive["page-faults"] == outer.exclusive["page-faults"] + inner.inclusive["page-faults"]
+    assert found["inner",].inclusive["page-faults"] >= 50
+
+
+def test_a_region_ends_with_an_exception():
+    with reckon.count("page-faults") as c:
+        with pytest.raises(ZeroDivisionError):
+            with c.region("a"):
+                1 / 0
+        with c.region("b"):
+            pass
+    assert [r.path for r in c.regions] == [("a",), ("b",)]
+
+
+def test_attach_to_a_process(spin):
+    import subprocess
+
+    with subprocess.Popen(spin(3)) as child:
+        with reckon.attach("task-clock", pid=child.pid) as c:
+            got = [counts["task-clock"] for counts in c.every(0.05, 4)]
+        child.kill()
+    assert len(got) == 4 and sum(got) > 10e6
+
+
+def test_attach_ends_with_the_process(spin):
+    import subprocess
+
+    with subprocess.Popen(spin(0.2)) as child:
+        with reckon.attach("task-clock", pid=child.pid, freeze=False) as c:
+            got = list(c.every(0.05))
+        assert child.wait() == 0
+    assert got and sum(counts["task-clock"] for counts in got) > 10e6
+
+
+def test_attach_to_threads_and_the_machine():
+    me = threading.get_native_id()
+    with reckon.attach("page-faults", tid=me) as c:
+        touch(100)
+    assert c["page-faults"] >= 100
+    try:
+        c = reckon.attach("cpu-clock", machine=True)
+    except reckon.Error as why:
+        assert why.cause in ("paranoid", "capability") and why.remedy
+    else:
+        with c:
+            time.sleep(0.02)
+            each = c.each()
+        assert c["cpu-clock"] > 0 and len(each) == len(os.sched_getaffinity(0)) or len(each) >= 1
+        assert {slot.cpu for slot, _ in each} >= {0} and all(slot.pid == -1 for slot, _ in each)
+
+
+def test_intervals_in_an_event_loop(spin):
+    import subprocess
+
+    ticks = 0
+
+    async def tick():
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.01)
+            ticks += 1
+
+    async def main(pid):
+        ticking = asyncio.create_task(tick())
+        with reckon.attach("task-clock", pid=pid) as c:
+            got = [counts["task-clock"] async for counts in c.every(0.05, 4)]
+        ticking.cancel()
+        return got
+
+    with subprocess.Popen(spin(5)) as child:
+        got = asyncio.run(main(child.pid))
+        child.kill()
+    assert len(got) == 4 and sum(got) > 0 and ticks >= 4
+
+
+def test_a_counter_of_another_thread_is_refused_or_right():
+    """Reads from two threads at a time: no crash, and numbers that grow."""
+    c = reckon.count("page-faults")
+    c.enable()
+    seen = []
+
+    def read():
+        for _ in range(2000):
+            seen.append(c.read().raw[0])
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(seen) == 8000
+
+
+def test_named_regions_of_the_environment(tmp_path):
+    import subprocess
+    import sys
+
+    code = "import reckon\nwith reckon.region('parse'):\n    x = bytearray(1 << 20)\n"
+    report = tmp_path / "regions.json"
+    env = dict(os.environ, RECKON_REGIONS="page-faults", RECKON_REGIONS_OUTPUT=str(report))
+    subprocess.run([sys.executable, "-c", code], env=env, check=True, timeout=60)
+    assert "parse" in report.read_text()

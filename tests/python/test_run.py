@@ -1,0 +1,234 @@
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from conftest import zombies
+
+import reckon
+
+
+def test_totals(spin):
+    s = reckon.run(spin(0.05, pages=3000), groups=[["page-faults", "minor-faults"], ["task-clock"]])
+    assert len(s) == 1 and s.events == ("page-faults", "minor-faults", "task-clock")
+    assert s.returncode == 0 and s.total("page-faults") >= 3000
+    assert s.total("task-clock") >= 50e6 and s.wall > 0.05 and s.user + s.system > 0.04 and s.peak_rss > 3000 * 4096
+    assert s.totals["page-faults"] == s[-1].values[0] == s.column("page-faults")[-1]
+
+
+def test_a_row_for_each_time_point(spin):
+    every = 0.02
+    s = reckon.run(spin(0.3), groups=[["task-clock"]], every=every)
+    times = s.time
+    assert len(s) == len(times) == len(list(s)) >= 4
+    assert times == sorted(times) and len(set(times)) == len(times)
+    # Without drift: each but the last belongs to its own multiple of `every`, read late at most.
+    slots = [int(t / every + 1e-6) for t in times[:-1]]
+    assert slots == sorted(set(slots)) and all(t >= n * every for t, n in zip(times, slots))
+    assert len(s) + s.missed >= int(s.wall / every)
+    column = s["task-clock"]
+    assert column == sorted(column) and column[-1] >= 0.3e9
+    assert abs(times[-1] - s.wall) < 0.5
+    assert s.raw("task-clock")[-1] == column[-1] and s.running("task-clock")[-1] <= s.enabled("task-clock")[-1]
+    rates = [r for r in s.rates("task-clock") if r is not None]
+    assert max(rates) <= 1.2e9 * (os.cpu_count() or 1)
+
+
+def test_the_last_row_is_at_the_exit(spin):
+    s = reckon.run(spin(0.05), events="task-clock", every=10)
+    assert len(s) == 1 and s.time[0] < 5
+
+
+def test_children_are_included():
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-S', '-E', '-c', 'a = bytearray(4096 * 5000)'])"
+    s = reckon.run([sys.executable, "-S", "-E", "-c", code], events="page-faults")
+    assert s.total("page-faults") >= 5000
+    alone = reckon.run([sys.executable, "-S", "-E", "-c", code], events="page-faults", inherit=False)
+    assert alone.total("page-faults") < 5000
+
+
+def test_status_and_signals():
+    assert reckon.run(["false"], events="page-faults").returncode == 1
+    assert reckon.run(["sh", "-c", "exit 7"], events="page-faults").returncode == 7
+    assert reckon.run(["sh", "-c", "kill -TERM $$"], events="page-faults").returncode == -signal.SIGTERM
+    assert reckon.run(["sh", "-c", "kill -USR1 $$"], events="page-faults").returncode == -signal.SIGUSR1
+    with pytest.raises(subprocess.CalledProcessError) as why:
+        reckon.run(["sh", "-c", "exit 3"], events="page-faults", check=True)
+    assert why.value.returncode == 3
+
+
+def test_streams(tmp_path):
+    s = reckon.run(["sh", "-c", "cat; echo err >&2"], events="page-faults", input="hällo", capture_output=True, text=True)
+    assert s.stdout == "hällo" and s.stderr == "err\n"
+    s = reckon.run(["sh", "-c", "echo a; echo b >&2"], events="page-faults", stdout=reckon.PIPE, stderr=reckon.STDOUT)
+    assert s.stdout == b"a\nb\n" and s.stderr is None
+    with open(tmp_path / "out", "wb") as out:
+        reckon.run(["echo", "there"], events="page-faults", stdout=out)
+    assert (tmp_path / "out").read_text() == "there\n"
+    s = reckon.run(["cat"], events="page-faults", stdin=reckon.DEVNULL, stdout=reckon.PIPE)
+    assert s.stdout == b""
+    big = b"x" * (1 << 20)
+    assert reckon.run(["cat"], events="page-faults", input=big, stdout=reckon.PIPE).stdout == big
+    assert reckon.run(["true"], events="page-faults", input=big).returncode == 0  # it reads nothing of it
+
+
+def test_environment_and_directory(tmp_path):
+    s = reckon.run(["sh", "-c", "pwd; echo $X"], events="page-faults", env={"PATH": os.environ["PATH"], "X": "y"}, cwd=tmp_path, stdout=reckon.PIPE, text=True)
+    assert s.stdout.split() == [os.path.realpath(tmp_path), "y"]
+
+
+def test_descriptors_do_not_leak_into_the_program():
+    given = {name for name in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{name}") and os.get_inheritable(int(name))}
+    s = reckon.run(["ls", "/proc/self/fd"], groups=[["page-faults", "task-clock"]], every=0.5, stdout=reckon.PIPE, text=True)
+    assert set(s.stdout.split()) <= {"0", "1", "2", "3"} | given  # 3 is ls's own
+
+
+def test_programs_that_are_not():
+    with pytest.raises(reckon.Error) as why:
+        reckon.run(["no-such-program-anywhere"], events="page-faults")
+    assert why.value.errno == 2 and why.value.cause == "no-command"
+    with pytest.raises(reckon.Error):
+        reckon.run(["/etc/passwd"], events="page-faults")
+    for bad in ("sleep 1", b"sleep"):
+        with pytest.raises(TypeError, match="list"):
+            reckon.run(bad, events="page-faults")
+    for bad in ([], [""], ["a\0b"]):
+        with pytest.raises(ValueError):
+            reckon.run(bad, events="page-faults")
+    with pytest.raises(TypeError):
+        reckon.run([3], events="page-faults")
+
+
+@pytest.mark.parametrize(
+    "arguments, kind",
+    [
+        ({"groups": "page-faults"}, TypeError), ({"groups": ["page-faults"]}, TypeError), ({"groups": [[]]}, ValueError),
+        ({"groups": []}, ValueError), ({"groups": [["page-fautls"]]}, ValueError), ({"every": 0}, ValueError),
+        ({"every": -1}, ValueError), ({"repeat": 0}, ValueError), ({"groups": [["page-faults"]], "events": "page-faults"}, TypeError),
+        ({"input": b"", "stdin": reckon.PIPE}, ValueError), ({"capture_output": True, "stdout": reckon.PIPE}, ValueError),
+        ({"stdout": "file"}, TypeError),
+    ],
+)  # fmt: skip
+def test_bad_arguments(arguments, kind):
+    with pytest.raises(kind) as why:
+        reckon.run(["true"], **arguments)
+    assert str(why.value)
+
+
+def test_timeout():
+    with pytest.raises(subprocess.TimeoutExpired) as why:
+        reckon.run(["sleep", "60"], events="task-clock", timeout=0.2, every=0.05)
+    assert len(why.value.series) >= 1 and why.value.series.returncode == -signal.SIGINT
+
+
+def test_interrupt_returns_what_was_read(tmp_path):
+    """In a process of its own, so that the signal comes as Ctrl-C in a notebook does: to Python alone."""
+    code = """if True:
+        import os, reckon, signal, threading
+        threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        s = reckon.run(["sleep", "60"], events="task-clock", every=0.05)
+        print(s.interrupted, len(s), s.returncode)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    interrupted, rows, status = done.stdout.split()
+    assert interrupted == "True" and int(rows) >= 2 and int(status) == -signal.SIGINT
+
+
+def test_other_signals_do_not_hang_it():
+    """The first seed's system hung on any signal but two."""
+    seen = []
+    old = signal.signal(signal.SIGUSR1, lambda *a: seen.append(1))
+    try:
+        timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGUSR1))
+        timer.start()
+        s = reckon.run(["sleep", "0.3"], events="task-clock", every=0.02)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+    assert seen == [1] and s.returncode == 0 and len(s) >= 3
+
+
+def test_repeats(spin):
+    runs = reckon.run(spin(0.01), events="page-faults,task-clock", repeat=5)
+    assert len(runs) == 5 and all(run.returncode == 0 for run in runs)
+    summary = runs.summary("task-clock")
+    assert summary.n == 5 and summary.min <= summary.median <= summary.max and summary.bound > 0
+    assert summary.mean == pytest.approx(sum(runs.values("task-clock")) / 5)
+    assert "wall" in str(runs) and "<table>" in runs._repr_html_()
+
+
+def test_no_zombie_and_no_descriptor_left():
+    before = set(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        reckon.run(["true"], events="page-faults", capture_output=True)
+    assert set(os.listdir("/proc/self/fd")) == before
+    assert zombies() == 0
+
+
+def test_csv(tmp_path, spin):
+    s = reckon.run(spin(0.1), groups=[["page-faults"], ["task-clock"]], every=0.03)
+    s.to_csv(tmp_path / "x.csv")
+    rows = list(csv.DictReader(open(tmp_path / "x.csv", newline="", encoding="utf-8")))
+    assert len(rows) == len(s) and float(rows[-1]["task-clock"]) == s.total("task-clock")
+    assert int(rows[-1]["page-faults.raw"]) == s.raw("page-faults")[-1]
+    assert s.to_csv().encode() == (tmp_path / "x.csv").read_bytes()
+    buffer = io.StringIO()
+    s.to_csv(buffer)
+    assert buffer.getvalue() == s.to_csv()
+
+
+def test_pandas(spin):
+    pandas = pytest.importorskip("pandas")
+    s = reckon.run(spin(0.1), groups=[["page-faults"], ["task-clock"]], every=0.03)
+    frame = s.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and list(frame.columns) == ["page-faults", "task-clock"]
+    assert len(frame) == len(s) and frame.index.name == "time" and frame["task-clock"].is_monotonic_increasing
+    wide = s.to_pandas(kernel=True)
+    assert set(wide.columns.get_level_values(1)) == {"scaled", "bound", "raw", "enabled", "running"}
+    runs = reckon.run(["true"], events="page-faults", repeat=3)
+    assert len(runs.to_pandas()) == 3
+
+
+def test_plot(spin):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    s = reckon.run(spin(0.1), groups=[["page-faults"], ["task-clock"]], every=0.02)
+    ax = s.plot()
+    assert len(ax.lines) == 2 and ax.get_xlabel() == "seconds" and ax.get_ylabel() == "per second"
+    ax = s.plot("task-clock", totals=True)
+    assert list(ax.lines[0].get_ydata())[-1] == s.total("task-clock")
+    matplotlib.pyplot.close("all")
+
+
+def test_threads_run_meanwhile():
+    """The interpreter's lock is free while a program runs."""
+    ticks = 0
+    stop = threading.Event()
+
+    def tick():
+        nonlocal ticks
+        while not stop.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    reckon.run(["sleep", "0.3"], events="task-clock")
+    stop.set()
+    thread.join()
+    assert ticks > 10
+
+
+def test_statistics_agree():
+    assert reckon.summary([1, 2, 3, 4]).q1 == 1.75
+    with pytest.raises(ValueError):
+        reckon.summary([])
+    with pytest.raises(TypeError):
+        reckon.summary(["x"])
+    d = reckon.compare([10.1, 10.2, 10.0, 10.1, 10.2, 10.1], [20.0, 20.1, 20.2, 20.1, 20.0, 20.2], "faults")
+    assert d.low < 0.5037 < d.high and d.p < 0.01 and "fewer faults" in d.verdict

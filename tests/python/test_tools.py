@@ -1,0 +1,114 @@
+"""What stands around the package: types, doctests, magics, the pytest plugin, Python's own stacks, the notebook."""
+import doctest
+import importlib
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import reckon
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@pytest.mark.parametrize("name", ["reckon"] + [f"reckon.{m.name}" for m in pkgutil.iter_modules(reckon.__path__) if m.name != "_native"])
+def test_doctests(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_types():
+    if not shutil.which("mypy"):
+        pytest.skip("mypy is not installed")
+    directory = os.path.dirname(reckon.__file__)
+    command = ["mypy", "--strict", "--cache-dir=/dev/null", "--ignore-missing-imports", "--follow-imports=silent", "--python-version=3.11", directory]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=os.path.dirname(directory))
+    assert done.returncode == 0, done.stdout
+    assert os.path.exists(os.path.join(directory, "py.typed"))
+
+
+def test_all_that_is_public_is_there_and_said():
+    for name in reckon.__all__:
+        thing = getattr(reckon, name)
+        assert name.isupper() or name.startswith("__") or thing.__doc__, name
+
+
+def test_magics():
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "reckon")
+    counter = shell.run_line_magic("reckon", "-e page-faults x = bytearray(1 << 22)")
+    assert counter["page-faults"] >= 1 and len(shell.user_ns["x"]) == 1 << 22
+    counter = shell.run_cell_magic("reckon", "-e page-faults,task-clock -p", "y = 3\nz = y + 1\n")
+    assert shell.user_ns["z"] == 4 and counter.events == ("page-faults", "task-clock")
+    with pytest.raises(ZeroDivisionError):
+        shell.run_line_magic("reckon", "-e page-faults 1/0")
+    with pytest.raises(reckon.EventError):
+        shell.run_line_magic("reckon", "-e page-fautls 1")
+
+
+def test_plugin(pytester):
+    pytester.makepyfile("""
+        import pytest
+
+        def test_plain():
+            assert len(bytearray(1 << 22))
+
+        @pytest.mark.reckon(budget={"page-faults": 50_000_000})
+        def test_within():
+            pass
+
+        @pytest.mark.reckon(budget={"page-faults": 10})
+        def test_over():
+            assert len(bytearray(1 << 22))
+
+        @pytest.mark.reckon(budget={"page-fautls": 10})
+        def test_misspelt():
+            pass
+
+        @pytest.mark.reckon(budget={"page-faults": 10})
+        def test_fails_anyhow():
+            assert 0, "its own reason"
+    """)  # fmt: skip
+    done = pytester.runpytest_subprocess("-p", "reckon.pytest_plugin", "--reckon=page-faults")
+    done.assert_outcomes(passed=2, failed=3)
+    done.stdout.fnmatch_lines(["*over budget: page-faults: * of at most 10*", "*its own reason*", "*= reckon =*", "*page-faults*test", "*test_plain*"])
+    done = pytester.runpytest_subprocess("-p", "reckon.pytest_plugin")
+    done.assert_outcomes(passed=2, failed=3)
+    assert "= reckon =" not in done.stdout.str()
+
+
+def newer_pythons():
+    names = {shutil.which(f"python3.{n}") for n in (12, 13, 14)}
+    for name in sorted(filter(None, names)):
+        if subprocess.run([name, "-c", "import sys; sys.exit(not sys._is_gil_enabled() if hasattr(sys, '_is_gil_enabled') else 0)"], capture_output=True).returncode == 0:
+            yield name
+
+
+def test_pythons_own_stacks(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("def busy_inner(n):\n    return sum(i * i for i in range(n))\n\ndef busy_outer():\n    for _ in range(60):\n        busy_inner(100000)\n\nbusy_outer()\n")
+    tried = []
+    for python in newer_pythons():
+        profile = reckon.sample([python, str(script)], python=True).profile()
+        names = {f.symbol for f in profile.functions}
+        tried.append(python)
+        assert any("busy_inner" in name for name in names) and any("busy_outer" in name for name in names), python
+    if not tried:
+        pytest.skip("no Python of 3.12 or newer here")
+
+
+def test_notebook(tmp_path):
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    path = os.path.join(HERE, "reckon.ipynb")  # tests/python/run brings it from examples/
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert any("image/png" in output.get("data", {}) for output in outputs)
+    assert not any(output.output_type == "error" for output in outputs)
