@@ -139,6 +139,7 @@ static int module_exec(PyObject *module)
     visit(s->stream);                                                                                        \
     visit(s->capture);                                                                                       \
     visit(s->profile);                                                                                       \
+    visit(s->column);                                                                                       \
     visit(s->symbolizer);                                                                                    \
     visit(s->region)
 

@@ -15,7 +15,8 @@
  *
  * An object keeps alive what its handle stands on (a Set its Host). A call that waits releases the interpreter's lock and
  * marks its object busy: another thread that uses it meanwhile gets RuntimeError, since a handle is for one thread at a
- * time. No type can be subclassed but Reading.
+ * time. No type can be subclassed but Reading. A profile is immutable: threads
+ * share it.
  */
 #ifndef NATIVE_H
 #define NATIVE_H
@@ -26,7 +27,7 @@
 
 struct state {
     PyObject *fail; /* reckon._error.make */
-    PyTypeObject *host, *target, *set, *reading, *estimate, *stream, *capture, *profile, *symbolizer, *region;
+    PyTypeObject *host, *target, *set, *reading, *estimate, *stream, *capture, *profile, *column, *symbolizer, *region;
 };
 
 struct host {

@@ -32,17 +32,17 @@ from ._count import Calls, Counter, Counts, Intervals, Metric, Note, RegionCount
 from ._error import Error, EventError, NotCounted
 from ._machine import Check, Checkup, Event, Events, Pmu, Pmus, doctor, events, pmus
 from ._native import version as __version__
-from ._profile import FlameGraph, Function, Functions, Node, Profile, load
+from ._profile import Change, Changes, FlameGraph, Function, Functions, Node, Profile, load, merge
 from ._run import DEVNULL, PIPE, STDOUT, Difference, Repeats, Row, Summary, TimeSeries, compare, run, summary
 from ._sample import Loss, Sample, Sampler, Samples, sample
 from ._symbols import Frame, Symbol, Symbols, symbolize
 
 __all__ = [
-    "DEVNULL", "PIPE", "STDOUT", "Calls", "Check", "Checkup", "Counter", "Counts", "Difference", "Error", "Event",
+    "DEVNULL", "PIPE", "STDOUT", "Calls", "Change", "Changes", "Check", "Checkup", "Counter", "Counts", "Difference", "Error", "Event",
     "EventError", "Events", "FlameGraph", "Frame", "Function", "Functions", "Intervals", "Loss", "Metric", "Node",
     "NotCounted", "Note", "Pmu", "Pmus", "Profile", "RegionCounts", "Repeats", "Row", "Sample", "Sampler", "Samples",
     "Slot", "Summary", "Symbol", "Symbols", "TimeSeries", "__version__", "attach", "compare", "count", "doctor",
-    "events", "load", "load_ipython_extension", "pmus", "region", "run", "sample", "summary", "symbolize",
+    "events", "load", "load_ipython_extension", "merge", "pmus", "region", "run", "sample", "summary", "symbolize",
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from . import _native
 from ._count import Counts, Note, make_target
 from ._error import Error
 from ._machine import host
-from ._profile import Profile
+from ._profile import Profile, load
 from ._run import StdIO, _end, _Streams, make_command
 
 _MARKER = (1 << 64) - 4096  #: addresses from here on are markers of a call chain
@@ -249,12 +249,12 @@ class Sampler:
         self._loss = Loss(stats.get("kept", 0), stats.get("lost"), stats.get("skipped"), 0, 0)
         return stats
 
-    def profile(self, *, inline: bool = True, by_line: bool = False) -> Profile:
+    def profile(self, *, inline: bool = True) -> Profile:
         """Samples until the target ends (or duration is over), and says where the time went."""
         with tempfile.TemporaryDirectory(prefix="reckon-") as directory:
             path = os.path.join(directory, "perf.data")
             self.record(path)
-            return Profile(path, inline=inline, by_line=by_line)
+            return load(path, inline=inline)
 
 
 def sample(

@@ -1,5 +1,7 @@
 import asyncio
+import gc
 import os
+import re
 import subprocess
 import sys
 
@@ -77,7 +79,7 @@ def test_profile(spin, tmp_path):
     assert tree.total == profile.summary["weight"]
     assert tree.total == sum(node.total for node in tree.children.values()) + tree.self
     assert sum(weight for _, weight in profile.stacks()) == profile.summary["weight"]
-    assert profile.export("folded") and "function" in str(profile) and "<table>" in profile._repr_html_()
+    assert profile.export("folded") and "self" in str(profile) and "<table>" in profile._repr_html_()
     profile.save(tmp_path / "x.folded")
     assert (tmp_path / "x.folded").read_bytes() == profile.export("folded")
     with pytest.raises(ValueError, match="format"):
@@ -90,10 +92,45 @@ def test_profile(spin, tmp_path):
         s.profile()
 
 
+def test_parts_merges_and_differences(spin):
+    numpy = pytest.importorskip("numpy")
+    a, b = reckon.sample(spin(0.2)).profile(), reckon.sample(spin(0.3)).profile()
+    both = reckon.merge([a, b], ["a", "b"])
+    assert both.samples == a.samples + b.samples and [s.name for s in both.by("source")] == ["b", "a"]
+    assert len(a.diff(a)) == 0 and a.diff(a).scale == 1.0
+    assert b.diff(a, normalise="none") and "change" in str(b.diff(a, normalise="none"))
+    weight = numpy.asarray(a.columns["sample_weight"])
+    assert weight.dtype == numpy.uint64 and weight.sum() == a.summary["weight"]
+    assert numpy.asarray(a.columns["sample_count"]).sum() == a.samples
+    for what in ("function", "line", "module", "thread", "process", "name", "cpu", "event"):
+        assert sum(row.self for row in a.by(what)) == a.summary["weight"], what
+    top = a.top(1)[0]
+    part = a.select(symbol="^" + re.escape(top.name) + "$")
+    assert 0 < part.samples <= a.samples
+    halves = [a.select(time=(None, 0.1)), a.select(time=(0.1, None))]
+    assert sum(h.samples for h in halves) == a.samples
+    assert a.select(pid=1).samples == 0 and a.select(inline=False).samples == a.samples
+    with pytest.raises(ValueError):
+        a.select(symbol="(")
+    with pytest.raises(ValueError):
+        a.by("colour")
+    with pytest.raises(ValueError):
+        reckon.merge([a], ["x", "y"])
+    with pytest.raises(TypeError):
+        a.diff(3)
+
+
+def test_columns_outlive_their_profile(spin):
+    numpy = pytest.importorskip("numpy")
+    weight = numpy.asarray(reckon.sample(spin(0.1)).profile().columns["sample_weight"])
+    gc.collect()
+    assert weight.sum() > 0
+
+
 def test_profile_in_pandas(spin):
     pytest.importorskip("pandas")
     frame = reckon.sample(spin(0.1)).profile().to_pandas()
-    assert {"symbol", "self", "total"} <= set(frame.columns) and frame["self"].iloc[0] == frame["self"].max()
+    assert {"name", "self", "total"} <= set(frame.columns) and frame["self"].iloc[0] == frame["self"].max()
 
 
 def test_recordings_are_loaded(spin, tmp_path):

@@ -1,6 +1,8 @@
 """What stands around the package: types, doctests, magics, the pytest plugin, Python's own stacks, the notebook."""
 import doctest
+import glob
 import importlib
+import importlib.metadata
 import os
 import pkgutil
 import shutil
@@ -74,19 +76,23 @@ def test_plugin(pytester):
         def test_fails_anyhow():
             assert 0, "its own reason"
     """)  # fmt: skip
-    done = pytester.runpytest_subprocess("-p", "reckon.pytest_plugin", "--reckon=page-faults")
+    # As installed, it is known by its entry point.
+    known = any(entry.name == "reckon" for entry in importlib.metadata.entry_points(group="pytest11"))
+    plugin = () if known else ("-p", "reckon.pytest_plugin")
+    done = pytester.runpytest_subprocess(*plugin, "--reckon=page-faults")
     done.assert_outcomes(passed=2, failed=3)
     done.stdout.fnmatch_lines(["*over budget: page-faults: * of at most 10*", "*its own reason*", "*= reckon =*", "*page-faults*test", "*test_plain*"])
-    done = pytester.runpytest_subprocess("-p", "reckon.pytest_plugin")
+    done = pytester.runpytest_subprocess(*plugin)
     done.assert_outcomes(passed=2, failed=3)
     assert "= reckon =" not in done.stdout.str()
 
 
 def newer_pythons():
+    """Pythons that can write down what their functions are called: in PATH, or beside others in pyenv's directory."""
     names = {shutil.which(f"python3.{n}") for n in (12, 13, 14)}
-    for name in sorted(filter(None, names)):
-        if subprocess.run([name, "-c", "import sys; sys.exit(not sys._is_gil_enabled() if hasattr(sys, '_is_gil_enabled') else 0)"], capture_output=True).returncode == 0:
-            yield name
+    names |= set(glob.glob(os.path.join(os.environ.get("PYENV_ROOT", "/nonexistent"), "versions/*/bin/python3.1[2-9]")))
+    code = "import sys; sys.activate_stack_trampoline('perf')"
+    return [name for name in sorted(filter(None, names)) if subprocess.run([name, "-c", code], capture_output=True).returncode == 0]
 
 
 def test_pythons_own_stacks(tmp_path):
@@ -95,7 +101,7 @@ def test_pythons_own_stacks(tmp_path):
     tried = []
     for python in newer_pythons():
         profile = reckon.sample([python, str(script)], python=True).profile()
-        names = {f.symbol for f in profile.functions}
+        names = {f.name for f in profile.functions}
         tried.append(python)
         assert any("busy_inner" in name for name in names) and any("busy_outer" in name for name in names), python
     if not tried:
