@@ -91,10 +91,8 @@ static PyObject *capture_step(PyObject *o, PyObject *args)
     if (!self->handle)
         return raise_closed("recording");
     self->busy = 1;
-    Py_BEGIN_ALLOW_THREADS
-    rc = rk_capture_step(self->handle, timeout);
-    Py_END_ALLOW_THREADS
-    self->busy = 0;
+    Py_BEGIN_ALLOW_THREADS rc = rk_capture_step(self->handle, timeout);
+    Py_END_ALLOW_THREADS self->busy = 0;
     if (PyErr_CheckSignals() < 0)
         return NULL;
     if (rc < 0 && rc != -EINTR)
@@ -105,11 +103,11 @@ static PyObject *capture_step(PyObject *o, PyObject *args)
 static PyObject *stats_row(const struct rk_capture_stats *s)
 {
     return Py_BuildValue(
-        "{sKsKsKsNsNsK}", "bytes", (unsigned long long)s->bytes, "records", (unsigned long long)s->records, "kept",
-        (unsigned long long)s->loss.kept, "lost",
+        "{sKsKsKsNsNsK}", "bytes", (unsigned long long)s->bytes, "records", (unsigned long long)s->records,
+        "kept", (unsigned long long)s->loss.kept, "lost",
         s->loss.present & RK_LOSS_LOST ? PyLong_FromUnsignedLongLong(s->loss.lost) : text(NULL), "skipped",
-        s->loss.present & RK_LOSS_SKIPPED ? PyLong_FromUnsignedLongLong(s->loss.skipped) : text(NULL), "truncated",
-        (unsigned long long)s->truncated);
+        s->loss.present & RK_LOSS_SKIPPED ? PyLong_FromUnsignedLongLong(s->loss.skipped) : text(NULL),
+        "truncated", (unsigned long long)s->truncated);
 }
 
 /* close(): its figures, a dictionary; None where it was closed already */
@@ -127,10 +125,8 @@ static PyObject *capture_close(PyObject *o, PyObject *unused)
     if (!handle)
         Py_RETURN_NONE;
     self->handle = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    rc = rk_capture_close(handle, &stats, &e);
-    Py_END_ALLOW_THREADS
-    let_go(self);
+    Py_BEGIN_ALLOW_THREADS rc = rk_capture_close(handle, &stats, &e);
+    Py_END_ALLOW_THREADS let_go(self);
     return rc < 0 ? raise_error(state_of(o), rc, &e) : stats_row(&stats);
 }
 
@@ -165,9 +161,10 @@ static PyObject *whole_stacks(PyObject *module, PyObject *args)
         return NULL;
     if (registers == 0) /* a machine whose stacks can't be unwound: frame pointers */
         return Py_BuildValue("{sK}", "sample", (unsigned long long)RK_SAMPLE_CALLCHAIN);
-    return Py_BuildValue("{sKsKsI}", "sample",
-                         (unsigned long long)(RK_SAMPLE_CALLCHAIN | RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER),
-                         "regs_user", (unsigned long long)registers, "stack_user", bytes);
+    return Py_BuildValue(
+        "{sKsKsI}", "sample",
+        (unsigned long long)(RK_SAMPLE_CALLCHAIN | RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER), "regs_user",
+        (unsigned long long)registers, "stack_user", bytes);
 }
 
 static PyMethodDef functions[] = {

@@ -66,7 +66,8 @@ static PyObject *host_pmus(PyObject *o, PyObject *unused)
         struct rk_pmu pmu = {.size = sizeof pmu};
         if (rk_host_pmu(h, (size_t)i, &pmu) < 0)
             continue; /* its type can't be read: a file that vanished */
-        PyObject *row = Py_BuildValue("NIN", text(pmu.name), (unsigned)pmu.type, PyBool_FromLong((long)pmu.core));
+        PyObject *row =
+            Py_BuildValue("NIN", text(pmu.name), (unsigned)pmu.type, PyBool_FromLong((long)pmu.core));
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);
         Py_XDECREF(row);
@@ -135,10 +136,9 @@ static PyObject *host_doctor(PyObject *o, PyObject *unused)
     for (size_t i = 0; rows && i < rk_doctor_checks(doctor); i++) {
         struct rk_check c = {.size = sizeof c};
         rk_doctor_check(doctor, i, &c);
-        PyObject *row =
-            Py_BuildValue("NNsNNNs", text(c.name), text(c.title), verdicts[c.verdict <= 2 ? c.verdict : 2],
-                          text(c.what), text(c.remedy), text(c.keep),
-                          c.verdict == RK_VERDICT_YES ? "" : rk_cause_name(c.cause));
+        PyObject *row = Py_BuildValue(
+            "NNsNNNs", text(c.name), text(c.title), verdicts[c.verdict <= 2 ? c.verdict : 2], text(c.what),
+            text(c.remedy), text(c.keep), c.verdict == RK_VERDICT_YES ? "" : rk_cause_name(c.cause));
         if (!row || PyList_Append(rows, row) < 0)
             Py_CLEAR(rows);
         Py_XDECREF(row);

@@ -36,7 +36,8 @@ PyObject *raise_error(struct state *state, int code, const struct rk_error *e)
                                      rk_cause_name(e->cause), rk_stage_name(e->stage), text(e->remedy),
                                      (unsigned)e->position);
     else
-        made = PyObject_CallFunction(state->fail, "isssssI", -code, strerror(-code), "", "unknown", "none", "", 0u);
+        made = PyObject_CallFunction(state->fail, "isssssI", -code, strerror(-code), "", "unknown", "none",
+                                     "", 0u);
     if (made) {
         PyErr_SetObject((PyObject *)Py_TYPE(made), made);
         Py_DECREF(made);
@@ -129,18 +130,18 @@ static int module_exec(PyObject *module)
     return 0;
 }
 
-#define EACH(visit)                                                                                          \
-    visit(s->fail);                                                                                          \
-    visit(s->host);                                                                                          \
-    visit(s->target);                                                                                        \
-    visit(s->set);                                                                                           \
-    visit(s->reading);                                                                                       \
-    visit(s->estimate);                                                                                      \
-    visit(s->stream);                                                                                        \
-    visit(s->capture);                                                                                       \
-    visit(s->profile);                                                                                       \
-    visit(s->column);                                                                                       \
-    visit(s->symbolizer);                                                                                    \
+#define EACH(visit)       \
+    visit(s->fail);       \
+    visit(s->host);       \
+    visit(s->target);     \
+    visit(s->set);        \
+    visit(s->reading);    \
+    visit(s->estimate);   \
+    visit(s->stream);     \
+    visit(s->capture);    \
+    visit(s->profile);    \
+    visit(s->column);     \
+    visit(s->symbolizer); \
     visit(s->region)
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg)

@@ -27,7 +27,8 @@
 
 struct state {
     PyObject *fail; /* reckon._error.make */
-    PyTypeObject *host, *target, *set, *reading, *estimate, *stream, *capture, *profile, *column, *symbolizer, *region;
+    PyTypeObject *host, *target, *set, *reading, *estimate, *stream, *capture, *profile, *column, *symbolizer,
+        *region;
 };
 
 struct host {

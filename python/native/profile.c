@@ -47,15 +47,13 @@ static PyObject *profile_file(PyObject *type, PyObject *args)
     PyObject *path = NULL;
     int event, rc;
 
-    if (!PyArg_ParseTuple(args, "O&iIII", PyUnicode_FSConverter, &path, &event, &options.no_inline, &options.times,
-                          &options.threads))
+    if (!PyArg_ParseTuple(args, "O&iIII", PyUnicode_FSConverter, &path, &event, &options.no_inline,
+                          &options.times, &options.threads))
         return NULL;
     options.event_set = event >= 0, options.event = event >= 0 ? (uint32_t)event : 0;
     const char *name = PyBytes_AsString(path);
-    Py_BEGIN_ALLOW_THREADS
-    rc = rk_profile_file(name, &options, &made, NULL, &e);
-    Py_END_ALLOW_THREADS
-    Py_DECREF(path);
+    Py_BEGIN_ALLOW_THREADS rc = rk_profile_file(name, &options, &made, NULL, &e);
+    Py_END_ALLOW_THREADS Py_DECREF(path);
     return wrap(state_of_type((PyTypeObject *)type), rc, &e, made);
 }
 
@@ -106,20 +104,20 @@ static PyObject *profile_summary(PyObject *o, PyObject *unused)
 
     (void)unused;
     rk_profile_summary(((struct profile *)o)->handle, &s);
-    return Py_BuildValue("{sNsNsIsKsKsKsKsKsKsNsNsNsKsKsKsK}", "event", text(s.event), "unit", text(s.unit), "events",
-                         (unsigned)s.events, "samples", (unsigned long long)s.samples, "weight",
-                         (unsigned long long)s.weight, "unnamed", (unsigned long long)s.unnamed, "threads",
-                         (unsigned long long)s.threads, "first_time", (unsigned long long)s.first_time, "last_time",
-                         (unsigned long long)s.last_time, "lost", known(s.loss.present, RK_LOSS_LOST, s.loss.lost),
-                         "skipped", known(s.loss.present, RK_LOSS_SKIPPED, s.loss.skipped), "cut",
-                         PyBool_FromLong((long)s.cut), "slice_ns", (unsigned long long)s.slice_ns, "stacks_whole",
-                         (unsigned long long)s.stacks_whole, "stacks_cut", (unsigned long long)s.stacks_cut,
-                         "stacks_broken", (unsigned long long)s.stacks_broken);
+    return Py_BuildValue(
+        "{sNsNsIsKsKsKsKsKsKsNsNsNsKsKsKsK}", "event", text(s.event), "unit", text(s.unit), "events",
+        (unsigned)s.events, "samples", (unsigned long long)s.samples, "weight", (unsigned long long)s.weight,
+        "unnamed", (unsigned long long)s.unnamed, "threads", (unsigned long long)s.threads, "first_time",
+        (unsigned long long)s.first_time, "last_time", (unsigned long long)s.last_time, "lost",
+        known(s.loss.present, RK_LOSS_LOST, s.loss.lost), "skipped",
+        known(s.loss.present, RK_LOSS_SKIPPED, s.loss.skipped), "cut", PyBool_FromLong((long)s.cut),
+        "slice_ns", (unsigned long long)s.slice_ns, "stacks_whole", (unsigned long long)s.stacks_whole,
+        "stacks_cut", (unsigned long long)s.stacks_cut, "stacks_broken", (unsigned long long)s.stacks_broken);
 }
 
 /* Puts an array as a Column under its name. */
-static int put_column(PyObject *o, PyObject *dict, const char *name, const void *data, size_t n, const char *format,
-                      Py_ssize_t bytes)
+static int put_column(PyObject *o, PyObject *dict, const char *name, const void *data, size_t n,
+                      const char *format, Py_ssize_t bytes)
 {
     struct column *c = make(state_of(o)->column);
 
@@ -142,13 +140,16 @@ static PyObject *profile_columns(PyObject *o, PyObject *unused)
     rk_profile_columns(((struct profile *)o)->handle, &c);
 #define PUT(field, count, format, bytes) put_column(o, dict, #field, c.field, c.count, format, bytes) < 0
     if (!dict || !(texts = PyList_New((Py_ssize_t)c.text_n)) || PUT(frame_symbol, frame_n, "I", 4) ||
-        PUT(frame_module, frame_n, "I", 4) || PUT(frame_path, frame_n, "I", 4) || PUT(frame_file, frame_n, "I", 4) ||
-        PUT(frame_line, frame_n, "I", 4) || PUT(frame_miss, frame_n, "I", 4) || PUT(frame_flags, frame_n, "I", 4) ||
-        PUT(frame_function, frame_n, "I", 4) || PUT(node_parent, node_n, "I", 4) || PUT(node_frame, node_n, "I", 4) ||
-        PUT(thread_pid, thread_n, "i", 4) || PUT(thread_tid, thread_n, "i", 4) || PUT(thread_name, thread_n, "I", 4) ||
+        PUT(frame_module, frame_n, "I", 4) || PUT(frame_path, frame_n, "I", 4) ||
+        PUT(frame_file, frame_n, "I", 4) || PUT(frame_line, frame_n, "I", 4) ||
+        PUT(frame_miss, frame_n, "I", 4) || PUT(frame_flags, frame_n, "I", 4) ||
+        PUT(frame_function, frame_n, "I", 4) || PUT(node_parent, node_n, "I", 4) ||
+        PUT(node_frame, node_n, "I", 4) || PUT(thread_pid, thread_n, "i", 4) ||
+        PUT(thread_tid, thread_n, "i", 4) || PUT(thread_name, thread_n, "I", 4) ||
         PUT(thread_source, thread_n, "I", 4) || PUT(source_name, source_n, "I", 4) ||
-        PUT(event_name, event_n, "I", 4) || PUT(event_unit, event_n, "I", 4) || PUT(event_samples, event_n, "Q", 8) ||
-        PUT(event_weight, event_n, "Q", 8) || PUT(cgroup_id, cgroup_n, "Q", 8) || PUT(cgroup_path, cgroup_n, "I", 4) ||
+        PUT(event_name, event_n, "I", 4) || PUT(event_unit, event_n, "I", 4) ||
+        PUT(event_samples, event_n, "Q", 8) || PUT(event_weight, event_n, "Q", 8) ||
+        PUT(cgroup_id, cgroup_n, "Q", 8) || PUT(cgroup_path, cgroup_n, "I", 4) ||
         PUT(sample_node, sample_n, "I", 4) || PUT(sample_thread, sample_n, "I", 4) ||
         PUT(sample_event, sample_n, "I", 4) || PUT(sample_cgroup, sample_n, "I", 4) ||
         PUT(sample_cpu, sample_n, "I", 4) || PUT(sample_time, sample_n, "Q", 8) ||
@@ -180,16 +181,14 @@ static PyObject *profile_aggregate(PyObject *o, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "I", &per))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    rc = rk_profile_aggregate(((struct profile *)o)->handle, per, &a, &e);
-    Py_END_ALLOW_THREADS
-    if (rc < 0)
-        return raise_error(state_of(o), rc, &e);
+    Py_BEGIN_ALLOW_THREADS rc = rk_profile_aggregate(((struct profile *)o)->handle, per, &a, &e);
+    Py_END_ALLOW_THREADS if (rc < 0) return raise_error(state_of(o), rc, &e);
     PyObject *list = PyList_New((Py_ssize_t)a->n);
     for (size_t i = 0; list && i < a->n; i++) {
-        PyObject *row = Py_BuildValue("NIKKKK", text(a->name[i]), (unsigned)a->key[i], (unsigned long long)a->self[i],
-                                      (unsigned long long)a->total[i], (unsigned long long)a->self_samples[i],
-                                      (unsigned long long)a->total_samples[i]);
+        PyObject *row =
+            Py_BuildValue("NIKKKK", text(a->name[i]), (unsigned)a->key[i], (unsigned long long)a->self[i],
+                          (unsigned long long)a->total[i], (unsigned long long)a->self_samples[i],
+                          (unsigned long long)a->total_samples[i]);
         if (!row || PyList_SetItem(list, (Py_ssize_t)i, row) < 0)
             Py_CLEAR(list);
     }
@@ -202,7 +201,10 @@ static const struct {
     const char *name;
     size_t offset;
 } words[] = {
-#define WORD(f) {#f, offsetof(struct rk_profile_filter, f)}
+#define WORD(f)                                   \
+    {                                             \
+#f, offsetof(struct rk_profile_filter, f) \
+    }
     WORD(event),  WORD(name),        WORD(cgroup),      WORD(source),  WORD(module),
     WORD(symbol), WORD(self_module), WORD(self_symbol), WORD(callees), WORD(callers),
 #undef WORD
@@ -259,8 +261,10 @@ static PyObject *profile_select(PyObject *o, PyObject *args)
         memcpy((char *)&f + words[i].offset, &bytes, sizeof bytes);
     }
     if (take_moment(dict, "from", &f.from) < 0 || take_moment(dict, "to", &f.to) < 0 ||
-        take_moment(dict, "flags", &flags) < 0 || take_numbers(dict, "processes", &processes, &f.process_n) < 0 ||
-        take_numbers(dict, "threads", &threads, &f.thread_n) < 0 || take_numbers(dict, "cpus", &cpus, &f.cpu_n) < 0)
+        take_moment(dict, "flags", &flags) < 0 ||
+        take_numbers(dict, "processes", &processes, &f.process_n) < 0 ||
+        take_numbers(dict, "threads", &threads, &f.thread_n) < 0 ||
+        take_numbers(dict, "cpus", &cpus, &f.cpu_n) < 0)
         goto out;
     f.flags = (uint32_t)flags;
     f.processes = processes, f.threads = threads, f.cpus = (const uint32_t *)cpus;
@@ -283,7 +287,8 @@ static PyObject *profile_diff(PyObject *o, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "O!II", state_of(o)->profile, &before, &per, &normalise))
         return NULL;
-    int rc = rk_profile_diff(((struct profile *)before)->handle, ((struct profile *)o)->handle, per, normalise, &d, &e);
+    int rc = rk_profile_diff(((struct profile *)before)->handle, ((struct profile *)o)->handle, per,
+                             normalise, &d, &e);
     if (rc < 0)
         return raise_error(state_of(o), rc, &e);
     PyObject *list = PyList_New((Py_ssize_t)d->n);
@@ -311,10 +316,9 @@ static PyObject *profile_export(PyObject *o, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "s", &format))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    rc = rk_profile_export(((struct profile *)o)->handle, format, &sink, &e);
-    Py_END_ALLOW_THREADS
-    if (rc < 0) {
+    Py_BEGIN_ALLOW_THREADS rc = rk_profile_export(((struct profile *)o)->handle, format, &sink, &e);
+    Py_END_ALLOW_THREADS if (rc < 0)
+    {
         free(bytes.data);
         return raise_error(state_of(o), rc, &e);
     }

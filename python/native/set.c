@@ -40,12 +40,15 @@ static const struct {
     const char *name;
     uint32_t offset, size;
 } fields[] = {
-#define FIELD(f) {#f, offsetof(struct rk_set_options, f), sizeof(((struct rk_set_options *)0)->f)}
-    FIELD(keep),       FIELD(exact),          FIELD(no_inherit),    FIELD(enabled),        FIELD(no_user_read),
-    FIELD(records),    FIELD(max_stack),      FIELD(period),        FIELD(frequency),      FIELD(sample),
-    FIELD(regs_user),  FIELD(stack_user),     FIELD(ring_bytes),    FIELD(wakeup_bytes),   FIELD(wakeup_samples),
-    FIELD(overwrite),  FIELD(chain_without),  FIELD(clock_set),     FIELD(clock),          FIELD(exclude),
-    FIELD(pinned),     FIELD(exclusive),      FIELD(threads_only),  FIELD(enable_on_exec), FIELD(remove_on_exec),
+#define FIELD(f)                                                                        \
+    {                                                                                   \
+#f, offsetof(struct rk_set_options, f), sizeof(((struct rk_set_options *)0)->f) \
+    }
+    FIELD(keep),      FIELD(exact),         FIELD(no_inherit),   FIELD(enabled),        FIELD(no_user_read),
+    FIELD(records),   FIELD(max_stack),     FIELD(period),       FIELD(frequency),      FIELD(sample),
+    FIELD(regs_user), FIELD(stack_user),    FIELD(ring_bytes),   FIELD(wakeup_bytes),   FIELD(wakeup_samples),
+    FIELD(overwrite), FIELD(chain_without), FIELD(clock_set),    FIELD(clock),          FIELD(exclude),
+    FIELD(pinned),    FIELD(exclusive),     FIELD(threads_only), FIELD(enable_on_exec), FIELD(remove_on_exec),
     FIELD(freeze),
 #undef FIELD
 };
@@ -118,8 +121,8 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
     if (kwargs && PyDict_Size(kwargs))
         return PyErr_Format(PyExc_TypeError, "Set takes no keywords");
-    if (!PyArg_ParseTuple(args, "O!sO!O!O!", state->host, &host, &names, state->target, &target, &PyDict_Type, &dict,
-                          &PyType_Type, &reading))
+    if (!PyArg_ParseTuple(args, "O!sO!O!O!", state->host, &host, &names, state->target, &target, &PyDict_Type,
+                          &dict, &PyType_Type, &reading))
         return NULL;
     if (!PyType_IsSubtype((PyTypeObject *)reading, state->reading))
         return PyErr_Format(PyExc_TypeError, "reading is no kind of Reading");
@@ -405,7 +408,8 @@ static PyMethodDef set_methods[] = {
     {"notes", set_notes, METH_NOARGS, "[(event, cause, absent, what, remedy)]"},
     {"explain", set_explain, METH_VARARGS, "explain(i): why it was not counted, an Error, or None."},
     {"lost", set_lost, METH_VARARGS, "lost(i): samples that were dropped."},
-    {"metrics", set_metrics, METH_VARARGS, "metrics(reading, wall_ns): (name, value, unit) or None for each."},
+    {"metrics", set_metrics, METH_VARARGS,
+     "metrics(reading, wall_ns): (name, value, unit) or None for each."},
     {"close", set_close, METH_NOARGS, "Closes the counters."},
     {NULL, NULL, 0, NULL},
 };
@@ -597,8 +601,12 @@ static PyGetSetDef reading_properties[] = {
 };
 
 static PyType_Slot reading_slots[] = {
-    {Py_tp_dealloc, reading_dealloc}, {Py_tp_methods, reading_methods}, {Py_tp_getset, reading_properties},
-    {Py_nb_subtract, reading_subtract}, {Py_nb_add, reading_add},       {Py_bf_getbuffer, reading_buffer},
+    {Py_tp_dealloc, reading_dealloc},
+    {Py_tp_methods, reading_methods},
+    {Py_tp_getset, reading_properties},
+    {Py_nb_subtract, reading_subtract},
+    {Py_nb_add, reading_add},
+    {Py_bf_getbuffer, reading_buffer},
     {0, NULL},
 };
 

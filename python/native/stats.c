@@ -45,8 +45,8 @@ static PyObject *summary(PyObject *module, PyObject *sequence)
     (void)module;
     if (summarise(sequence, &s) < 0)
         return NULL;
-    return Py_BuildValue("KKdddddddd", (unsigned long long)s.n, (unsigned long long)s.outliers, s.mean, s.sd, s.bound,
-                         s.min, s.q1, s.median, s.q3, s.max);
+    return Py_BuildValue("KKdddddddd", (unsigned long long)s.n, (unsigned long long)s.outliers, s.mean, s.sd,
+                         s.bound, s.min, s.q1, s.median, s.q3, s.max);
 }
 
 /* difference(of, reference): (ratio, low, high, p, verdict in words) */

@@ -38,10 +38,9 @@ static PyObject *stream_file(PyObject *type, PyObject *args)
     if (self) {
         const char *name = PyBytes_AsString(path);
         int rc;
-        Py_BEGIN_ALLOW_THREADS
-        rc = rk_stream_file(name, &self->handle, &e);
-        Py_END_ALLOW_THREADS
-        if (rc < 0) {
+        Py_BEGIN_ALLOW_THREADS rc = rk_stream_file(name, &self->handle, &e);
+        Py_END_ALLOW_THREADS if (rc < 0)
+        {
             raise_error(state, rc, &e);
             Py_CLEAR(self);
         }
@@ -93,7 +92,10 @@ static const struct {
     const char *name;
     size_t offset, bytes;
 } columns[] = {
-#define COLUMN(f) {#f, offsetof(struct rk_columns, f), sizeof *((struct rk_columns *)0)->f}
+#define COLUMN(f)                                                               \
+    {                                                                           \
+#f, offsetof(struct rk_columns, f), sizeof *((struct rk_columns *)0)->f \
+    }
     COLUMN(time), COLUMN(ip),  COLUMN(addr), COLUMN(period), COLUMN(weight), COLUMN(cgroup),
     COLUMN(pid),  COLUMN(tid), COLUMN(cpu),  COLUMN(event),  COLUMN(misc),
 #undef COLUMN
@@ -142,10 +144,8 @@ static PyObject *stream_next(PyObject *o, PyObject *args)
     if (!c.chains)
         goto failed;
     ((struct stream *)o)->busy = 1;
-    Py_BEGIN_ALLOW_THREADS
-    n = rk_stream_columns(stream, &c);
-    Py_END_ALLOW_THREADS
-    ((struct stream *)o)->busy = 0;
+    Py_BEGIN_ALLOW_THREADS n = rk_stream_columns(stream, &c);
+    Py_END_ALLOW_THREADS((struct stream *)o)->busy = 0;
     if (n < 0) {
         struct rk_error e = {.size = sizeof e};
         int known = rk_stream_explain(stream, &e) == 0;
@@ -178,10 +178,8 @@ static PyObject *stream_wait(PyObject *o, PyObject *args)
     if (fd.fd < 0)
         return raise_error(state_of(o), fd.fd, NULL);
     ((struct stream *)o)->busy = 1;
-    Py_BEGIN_ALLOW_THREADS
-    rc = poll(&fd, 1, timeout) < 0 ? -errno : fd.revents != 0;
-    Py_END_ALLOW_THREADS
-    ((struct stream *)o)->busy = 0;
+    Py_BEGIN_ALLOW_THREADS rc = poll(&fd, 1, timeout) < 0 ? -errno : fd.revents != 0;
+    Py_END_ALLOW_THREADS((struct stream *)o)->busy = 0;
     if (rc == -EINTR)
         return PyErr_CheckSignals() < 0 ? NULL : PyBool_FromLong(0);
     return rc < 0 ? raise_error(state_of(o), rc, NULL) : PyBool_FromLong(rc);
@@ -246,8 +244,8 @@ static PyObject *stream_loss(PyObject *o, PyObject *unused)
     if (rc < 0)
         return raise_error(state_of(o), rc, NULL);
     return Py_BuildValue("KNNKK", (unsigned long long)loss.kept, known(loss.present, RK_LOSS_LOST, loss.lost),
-                         known(loss.present, RK_LOSS_SKIPPED, loss.skipped), (unsigned long long)loss.throttled,
-                         (unsigned long long)loss.records_lost);
+                         known(loss.present, RK_LOSS_SKIPPED, loss.skipped),
+                         (unsigned long long)loss.throttled, (unsigned long long)loss.records_lost);
 }
 
 /* info(): {host, kernel, architecture, command, tool, cut, cpus} */
@@ -262,9 +260,10 @@ static PyObject *stream_info(PyObject *o, PyObject *unused)
         return NULL;
     if (rc < 0)
         return raise_error(state_of(o), rc, NULL);
-    return Py_BuildValue("{sNsNsNsNsNsNsI}", "host", text(info.host), "kernel", text(info.kernel), "architecture",
-                         text(info.architecture), "command", text(info.command), "tool", text(info.tool), "cut",
-                         PyBool_FromLong((long)info.cut), "cpus", (unsigned)info.cpus);
+    return Py_BuildValue("{sNsNsNsNsNsNsI}", "host", text(info.host), "kernel", text(info.kernel),
+                         "architecture", text(info.architecture), "command", text(info.command), "tool",
+                         text(info.tool), "cut", PyBool_FromLong((long)info.cut), "cpus",
+                         (unsigned)info.cpus);
 }
 
 static PyObject *stream_close(PyObject *o, PyObject *unused)

@@ -60,7 +60,7 @@ struct job {
     const uint64_t *addresses;
     size_t n;
     struct rk_place *places; /* a process's */
-    PyObject *frames; /* Py_True: with lines */
+    PyObject *frames;        /* Py_True: with lines */
     PyObject *texts;
     uint32_t threads;
 };
@@ -70,7 +70,8 @@ static PyObject *interned(struct job *j, const char *s)
 {
     if (!s)
         return text(NULL);
-    PyObject *key = PyLong_FromVoidPtr((void *)(uintptr_t)s), *known = key ? PyDict_GetItemWithError(j->texts, key) : NULL;
+    PyObject *key = PyLong_FromVoidPtr((void *)(uintptr_t)s),
+             *known = key ? PyDict_GetItemWithError(j->texts, key) : NULL;
     if (known) {
         Py_INCREF(known);
     } else if (key && !PyErr_Occurred()) {
@@ -103,9 +104,9 @@ static int put(struct job *j, PyObject *list, size_t at, const struct rk_symbol 
                const struct rk_sources *sources, size_t i)
 {
     PyObject *frames = sources ? frames_of(j, sources, i) : PyTuple_New(0);
-    PyObject *row = frames ? Py_BuildValue("NKNNN", interned(j, symbol->name), (unsigned long long)symbol->distance,
-                                           interned(j, module), symbol->miss ? text(rk_miss_text(symbol->miss)) : text(""),
-                                           frames)
+    PyObject *row = frames ? Py_BuildValue("NKNNN", interned(j, symbol->name),
+                                           (unsigned long long)symbol->distance, interned(j, module),
+                                           symbol->miss ? text(rk_miss_text(symbol->miss)) : text(""), frames)
                            : NULL;
 
     return row ? PyList_SetItem(list, (Py_ssize_t)at, row) : -1;
@@ -120,14 +121,11 @@ static int resolve(struct job *j, PyObject *list, const struct rk_module *module
     struct rk_sources *sources = NULL;
     int rc = symbols ? 0 : -ENOMEM;
 
-    Py_BEGIN_ALLOW_THREADS
-    if (rc == 0)
-        rc = rk_symbolizer_resolve(j->of->handle, module, offsets, n, symbols);
+    Py_BEGIN_ALLOW_THREADS if (rc == 0) rc =
+        rk_symbolizer_resolve(j->of->handle, module, offsets, n, symbols);
     if (rc == 0 && j->frames == Py_True)
         rc = rk_symbolizer_sources(j->of->handle, module, offsets, n, &options, &sources, NULL);
-    Py_END_ALLOW_THREADS
-    if (rc < 0)
-        raise_error(state_of((PyObject *)j->of), rc, NULL);
+    Py_END_ALLOW_THREADS if (rc < 0) raise_error(state_of((PyObject *)j->of), rc, NULL);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = put(j, list, index[i], &symbols[i], module->path, sources, i);
     /* Names outlive this call; the texts of sources don't, and another may come to lie where they lay. */

@@ -17,7 +17,8 @@ static void target_dealloc(PyObject *o)
 }
 
 /* A target that `rc` says was made; `host` (may be NULL) is kept alive. */
-static PyObject *wrap(PyObject *type, int rc, const struct rk_error *e, struct rk_target *handle, PyObject *host)
+static PyObject *wrap(PyObject *type, int rc, const struct rk_error *e, struct rk_target *handle,
+                      PyObject *host)
 {
     if (rc < 0)
         return raise_error(state_of_type((PyTypeObject *)type), rc, e);
@@ -81,7 +82,8 @@ static PyObject *target_tasks(PyObject *type, PyObject *args)
         return NULL;
     if (n == 0 || (kind[1] == 'r' && kind[0] == 't' && n != 1)) {
         free(ids);
-        return PyErr_Format(PyExc_ValueError, "%s", n ? "a tree has one root" : "no process and no thread was named");
+        return PyErr_Format(PyExc_ValueError, "%s",
+                            n ? "a tree has one root" : "no process and no thread was named");
     }
     if (strcmp(kind, "process") == 0)
         rc = n == 1 ? rk_target_process(ids[0], &t, &e) : rk_target_processes(ids, (size_t)n, &t, &e);
@@ -115,8 +117,8 @@ static PyObject *target_cgroups(PyObject *type, PyObject *args)
     PyObject *host, *paths;
     const char *cpus;
 
-    if (!PyArg_ParseTuple(args, "O!O!z", state_of_type((PyTypeObject *)type)->host, &host, &PyTuple_Type, &paths,
-                          &cpus))
+    if (!PyArg_ParseTuple(args, "O!O!z", state_of_type((PyTypeObject *)type)->host, &host, &PyTuple_Type,
+                          &paths, &cpus))
         return NULL;
     Py_ssize_t n = PyTuple_Size(paths);
     const char **list = calloc((size_t)n + 1, sizeof *list);
@@ -158,8 +160,10 @@ static PyObject *target_command(PyObject *type, PyObject *args)
     char **list, **variables = NULL;
     int in, out, err, rc;
 
-    if (!PyArg_ParseTuple(args, "O!Ozii" "i", &PyTuple_Type, &argv, &environment, &options.directory, &in, &out,
-                          &err))
+    if (!PyArg_ParseTuple(args,
+                          "O!Ozii"
+                          "i",
+                          &PyTuple_Type, &argv, &environment, &options.directory, &in, &out, &err))
         return NULL;
     if (PyTuple_Size(argv) == 0)
         return PyErr_Format(PyExc_ValueError, "no command to run");
@@ -222,8 +226,8 @@ static int wait_until(struct rk_target *t, uint64_t deadline)
         uint64_t left = deadline > now ? deadline - now : 0;
         struct timespec span = {.tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000)};
         if (fd.fd < 0) /* before Linux 5.3: by milliseconds */
-            return rk_target_wait(t, left > INT32_MAX * UINT64_C(1000000) ? INT32_MAX : (int)((left + 999999) / 1000000),
-                                  NULL);
+            return rk_target_wait(
+                t, left > INT32_MAX * UINT64_C(1000000) ? INT32_MAX : (int)((left + 999999) / 1000000), NULL);
         int rc = ppoll(&fd, 1, &span, NULL);
         if (rc > 0)
             return rk_target_wait(t, -1, NULL); /* readable: it is a moment away */
@@ -245,10 +249,8 @@ static PyObject *target_wait(PyObject *o, PyObject *args)
         return NULL;
     do {
         ((struct target *)o)->busy = 1;
-        Py_BEGIN_ALLOW_THREADS
-        rc = wait_until(t, deadline);
-        Py_END_ALLOW_THREADS
-        ((struct target *)o)->busy = 0;
+        Py_BEGIN_ALLOW_THREADS rc = wait_until(t, deadline);
+        Py_END_ALLOW_THREADS((struct target *)o)->busy = 0;
         if (rc == -EINTR && PyErr_CheckSignals() < 0)
             return NULL;
     } while (rc == -EINTR);
@@ -271,9 +273,9 @@ static PyObject *target_exit(PyObject *o, PyObject *unused)
         return raise_error(state_of(o), rc, NULL);
     if (rc == 0)
         Py_RETURN_NONE;
-    return Py_BuildValue("iiiKKKK", (int)x.status, (int)x.signal, (int)x.core_dumped, (unsigned long long)x.wall_ns,
-                         (unsigned long long)x.user_ns, (unsigned long long)x.system_ns,
-                         (unsigned long long)x.peak_rss);
+    return Py_BuildValue("iiiKKKK", (int)x.status, (int)x.signal, (int)x.core_dumped,
+                         (unsigned long long)x.wall_ns, (unsigned long long)x.user_ns,
+                         (unsigned long long)x.system_ns, (unsigned long long)x.peak_rss);
 }
 
 static PyObject *target_pid(PyObject *o, void *unused)

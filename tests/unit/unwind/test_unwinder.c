@@ -288,6 +288,14 @@ static void guesses(void **state)
     m.regs[8] = 0x20010;
     m.regs[6] = 1;
     EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_ANONYMOUS, UINT64_C(0x20010));
+    m = make(in("plain", 4)); /* code that only calls on, made at run time: CPython's trampolines */
+    m.regs[6] = 1;
+    m.words[3] = 0x20010;
+    m.words[5] = in("outermost", 4);
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), UINT64_C(0x2000f), in("outermost", 3));
+    m.words[5] = 0x20020; /* what is above is no file's code */
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_ANONYMOUS, in("plain", 4), UINT64_C(0x2000f));
+    m.regs[6] = 1;
     m.regs[8] = 0x22010;
     EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_FILE, UINT64_C(0x22010));
     m.regs[8] = 0x99999;
