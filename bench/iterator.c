@@ -1,6 +1,10 @@
 /*
- * Samples of page faults, left in a ring of 4 MiB, then taken out one by one through a live stream: the best of five, in
- * millions a second of CPU time. bench/iterator/ does the same with the Rust crate perf-event-open.
+ * Samples of page faults, left in a ring of 4 MiB, then taken out of a live stream: the best of five, in millions a second
+ * of CPU time. bench/iterator/ does the same with the Rust crate perf-event-open, both without chains and with them:
+ *
+ *     raw     the bytes of each record, nothing decoded
+ *     typed   each record decoded, one by one
+ *     batch   all of the same fields as columns (the crate has no such way: beside it stands its typed one)
  */
 #include <reckon/reckon.h>
 
@@ -10,6 +14,8 @@
 #include <time.h>
 
 #define PAGES 1000
+#define ROWS 1024
+#define WORDS (ROWS * 64)
 
 static double cpu_time(void)
 {
@@ -18,66 +24,148 @@ static double cpu_time(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void fault(char *at)
+static void fault(char *at, int rounds)
 {
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < rounds; round++) {
         for (size_t i = 0; i < PAGES; i++)
             ((volatile char *)at)[i * 4096] = 1;
         madvise(at, PAGES * 4096, MADV_DONTNEED);
     }
 }
 
-int main(void)
+/* So that chains have some length. */
+static __attribute__((noinline)) int fault_below(char *at, int rounds, int depth)
 {
+    if (depth == 0)
+        fault(at, rounds);
+    else
+        return fault_below(at, rounds, depth - 1) + 1;
+    return 0;
+}
+
+static uint64_t sum;
+
+static uint64_t raw(struct rk_stream *stream)
+{
+    const struct rk_record *r;
+    uint64_t n = 0;
+
+    while (rk_stream_next(stream, &r) == 1) {
+        sum += r->data[8];
+        if (++n % 256 == 0)
+            rk_stream_release(stream);
+    }
+    return n;
+}
+
+static uint64_t typed(struct rk_stream *stream)
+{
+    const struct rk_record *r;
+    uint64_t n = 0;
+
+    while (rk_stream_next(stream, &r) == 1) {
+        struct rk_sample s;
+        s.size = sizeof s;
+        if (rk_stream_sample(stream, r, &s) == 0) {
+            sum += s.ip + s.chain_n;
+            n++;
+        }
+        if (n % 256 == 0)
+            rk_stream_release(stream);
+    }
+    return n;
+}
+
+static uint64_t batch(struct rk_stream *stream)
+{
+    static uint64_t time[ROWS], ip[ROWS], period[ROWS], id[ROWS], starts[ROWS + 1], chains[WORDS];
+    static int32_t pid[ROWS], tid[ROWS];
+    static uint32_t cpu[ROWS];
+    struct rk_columns columns = {.size = sizeof columns,
+                                 .max = ROWS,
+                                 .time = time,
+                                 .ip = ip,
+                                 .period = period,
+                                 .id = id,
+                                 .pid = pid,
+                                 .tid = tid,
+                                 .cpu = cpu,
+                                 .chain_start = starts,
+                                 .chains = chains,
+                                 .chains_max = WORDS};
+    uint64_t n = 0;
+    int64_t rows;
+
+    while ((rows = rk_stream_columns(stream, &columns)) > 0) {
+        sum += ip[rows - 1] + starts[rows];
+        n += (uint64_t)rows;
+    }
+    return n;
+}
+
+static int run(struct rk_host *host, const char *fields, uint64_t sample, char *at)
+{
+    static const struct {
+        const char *name;
+        uint64_t (*work)(struct rk_stream *stream);
+    } ways[] = {{"raw", raw}, {"typed", typed}, {"batch", batch}};
     struct rk_error e = {.size = sizeof e};
-    struct rk_set_options options = {
-        .size = sizeof options, .period = 1, .no_inherit = 1, .ring_bytes = 4 << 20};
-    struct rk_host *host = NULL;
+    struct rk_set_options options = {.size = sizeof options,
+                                     .period = 1,
+                                     .no_inherit = 1,
+                                     .ring_bytes = 4 << 20,
+                                     .sample = sample | RK_SAMPLE_PERIOD};
     struct rk_events *events = NULL;
     struct rk_target *self = NULL;
     struct rk_set *set = NULL;
     struct rk_stream *stream = NULL;
-    double best = 0;
-    uint64_t sum = 0, most = 0;
+    int r = -1;
 
-    if (rk_host_open(NULL, &host, &e) < 0 || rk_events_parse(host, "page-faults", &events, &e) < 0 ||
-        rk_target_self(&self, &e) < 0 || rk_set_open(host, events, self, &options, &set, &e) < 0 ||
-        rk_stream_live(set, &stream, &e) < 0) {
-        printf("reckon - - (%s)\n", e.what);
+    if (rk_events_parse(host, "page-faults", &events, &e) < 0 || rk_target_self(&self, &e) < 0 ||
+        rk_set_open(host, events, self, &options, &set, &e) < 0 || rk_stream_live(set, &stream, &e) < 0) {
+        printf("reckon %s - - (%s)\n", fields, e.what);
+        goto out;
+    }
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        double best = 0;
+        uint64_t most = 0;
+        for (int i = 0; i < 5; i++) {
+            rk_set_enable(set);
+            fault_below(at, sample ? 10 : 60, 16);
+            rk_set_disable(set);
+            double begin = cpu_time();
+            uint64_t n = ways[way].work(stream);
+            double rate = (double)n / (cpu_time() - begin) / 1e6;
+            rk_stream_release(stream);
+            best = rate > best ? rate : best;
+            most = n > most ? n : most;
+        }
+        printf("reckon %s %s %.2f %ju\n", fields, ways[way].name, best, (uintmax_t)most);
+    }
+    r = 0;
+out:
+    rk_stream_close(stream);
+    rk_set_close(set);
+    rk_target_free(self);
+    rk_events_free(events);
+    return r;
+}
+
+int main(void)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_host *host = NULL;
+
+    if (rk_host_open(NULL, &host, &e) < 0) {
+        printf("reckon - - - (%s)\n", e.what);
         return 0;
     }
     char *at = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         return 1;
     madvise(at, PAGES * 4096, MADV_NOHUGEPAGE);
-    for (int i = 0; i < 5; i++) {
-        const struct rk_record *r;
-        uint64_t n = 0;
-
-        rk_set_enable(set);
-        fault(at);
-        rk_set_disable(set);
-        double begin = cpu_time();
-        while (rk_stream_next(stream, &r) == 1) {
-            struct rk_sample s;
-            s.size = sizeof s;
-            if (rk_stream_sample(stream, r, &s) == 0) {
-                sum += s.ip;
-                n++;
-            }
-            if (n % 256 == 0)
-                rk_stream_release(stream);
-        }
-        rk_stream_release(stream);
-        double rate = (double)n / (cpu_time() - begin) / 1e6;
-        best = rate > best ? rate : best;
-        most = n > most ? n : most;
-    }
-    printf("reckon %.2f %ju\n", best, (uintmax_t)most);
-    rk_stream_close(stream);
-    rk_set_close(set);
-    rk_target_free(self);
-    rk_events_free(events);
+    if (run(host, "small", 0, at) == 0)
+        run(host, "chains", RK_SAMPLE_CALLCHAIN, at);
     rk_host_close(host);
-    return sum == 0;
+    return sum == 1; /* never */
 }

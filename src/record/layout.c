@@ -30,6 +30,18 @@ static void place_word(struct layout_place *place, uint64_t sample_type, uint64_
     case RK_SAMPLE_CPU:
         place->cpu = at;
         break;
+    case RK_SAMPLE_IP:
+        place->ip = at;
+        break;
+    case RK_SAMPLE_ADDR:
+        place->addr = at;
+        break;
+    case RK_SAMPLE_PERIOD:
+        place->period = at;
+        break;
+    case RK_SAMPLE_STREAM_ID:
+        place->stream_id = at;
+        break;
     case RK_SAMPLE_ID: /* the same id is in both; the identifier's place is the same for all events */
         if (!(sample_type & RK_SAMPLE_IDENTIFIER))
             place->id = at;
@@ -69,6 +81,8 @@ int layout_init(struct layout *layout, const struct perf_attr *attr)
         at = (uint8_t)(at + 8);
     }
     layout->head_bytes = at;
+    layout->identity = type & (RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CPU |
+                               (type & RK_SAMPLE_IDENTIFIER ? RK_SAMPLE_IDENTIFIER : RK_SAMPLE_ID));
 
     if (!(attr->flags & ATTR_SAMPLE_ID_ALL))
         return 0;

@@ -17,6 +17,7 @@
 #include <reckon/record.h>
 
 #include <stdbool.h>
+#include <string.h>
 
 struct layout {
     uint64_t sample_type;
@@ -29,7 +30,9 @@ struct layout {
     /* Offsets: in a sample from its start, in a trailer back from the record's end. 0: not there. */
     struct layout_place {
         uint8_t tid, time, id, cpu;
+        uint8_t ip, addr, period, stream_id; /* of samples */
     } sample, trailer;
+    uint64_t identity; /* what of a sample's identity is there: rk_record.present */
 };
 
 /* The first record type that perf's files add to the kernel's; such records have no trailer. */
@@ -40,6 +43,11 @@ struct layout {
 
 /* Sample fields that this release decodes. */
 #define LAYOUT_KNOWN ((RK_SAMPLE_WEIGHT_STRUCT << 1) - 1)
+
+/* Samples of these fields alone are fixed words and at most a chain behind them. */
+#define LAYOUT_PLAIN                                                                                        \
+    (RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_ADDR | RK_SAMPLE_ID | \
+     RK_SAMPLE_STREAM_ID | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD | RK_SAMPLE_CALLCHAIN)
 
 /* 0, or -EINVAL for an attr that no kernel accepts (WEIGHT with WEIGHT_STRUCT). Sample bits that this release
  * does not know are kept out: they lie behind what it knows. */
@@ -86,5 +94,34 @@ bool mapping_has_build_id(const struct rk_record *record, uint8_t least);
 
 /* Words of a read of n counters, as rk_sample.read_words has them. */
 size_t sample_read_words(uint64_t read_format, uint64_t n);
+
+/* Hot. layout_record() for a sample that has its whole head; false for anything else, with nothing done. */
+static inline bool layout_head(const struct layout *layout, const struct perf_header *header,
+                               struct rk_record *ret)
+{
+    const unsigned char *data = (const unsigned char *)header;
+    const struct layout_place *place = &layout->sample;
+    uint64_t word = 0;
+
+    if (header->type != RK_RECORD_SAMPLE || header->size < layout->head_bytes)
+        return false;
+    ret->type = RK_RECORD_SAMPLE;
+    ret->misc = header->misc;
+    ret->bytes = header->size;
+    ret->data = data;
+    ret->present = layout->identity;
+    if (place->tid)
+        memcpy(&word, data + place->tid, sizeof word);
+    ret->pid = (int32_t)(uint32_t)word;
+    ret->tid = (int32_t)(uint32_t)(word >> 32);
+    ret->time = ret->id = ret->cpu = 0;
+    if (place->time)
+        memcpy(&ret->time, data + place->time, sizeof ret->time);
+    if (place->cpu)
+        memcpy(&ret->cpu, data + place->cpu, sizeof ret->cpu);
+    if (place->id)
+        memcpy(&ret->id, data + place->id, sizeof ret->id);
+    return true;
+}
 
 #endif

@@ -19,6 +19,13 @@ static inline const uint64_t *words_at(const unsigned char *at)
     return (const uint64_t *)(const void *)at;
 }
 
+static inline uint64_t word_at(const unsigned char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
 /* n bytes and what pads them to 8 together with the `before` bytes in front of them. */
 static inline const unsigned char *padded_bytes(struct cursor *c, uint64_t n, uint64_t before)
 {
@@ -159,10 +166,6 @@ static void decode_back(const struct layout *layout, struct cursor *c, struct rk
      RK_SAMPLE_REGS_INTR | RK_SAMPLE_PHYS_ADDR | RK_SAMPLE_CGROUP | RK_SAMPLE_DATA_PAGE_SIZE | \
      RK_SAMPLE_CODE_PAGE_SIZE | RK_SAMPLE_AUX)
 
-#define PLAIN                                                                                               \
-    (RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_ADDR | RK_SAMPLE_ID | \
-     RK_SAMPLE_STREAM_ID | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD | RK_SAMPLE_CALLCHAIN)
-
 /* Fields that the layout does not have are left as they are. */
 static void decode_sample(const struct layout *layout, struct cursor *c, bool index, struct rk_sample *s)
 {
@@ -209,22 +212,53 @@ static inline void sample_clear(struct rk_sample *sample)
     memset(at + n, 0, sizeof *sample % sizeof *at);
 }
 
-/* A sample of fixed words and at most a chain, which most are: its one length is looked at before anything is written, so
- * that it goes straight to the caller, who gets nothing half done. */
-static bool sample_plain(const struct layout *layout, const struct rk_record *record,
-                         const struct rk_sample *ret)
+/* A sample of fixed words and at most a chain, which most are: its lengths are looked at before anything is written, so
+ * that it goes straight to the caller, who gets nothing half done, by the places that the layout knows. 1; 0: not such a
+ * one. */
+static inline int sample_plain(const struct layout *layout, const struct rk_record *record,
+                               struct rk_sample *ret)
 {
-    uint64_t n;
+    const unsigned char *data = record->data;
+    const struct layout_place *place = &layout->sample;
+    uint64_t type = layout->sample_type, chain_n = 0, left = (uint64_t)record->bytes - layout->head_bytes;
 
-    if (!ret || layout->sample_type & ~PLAIN || ret->size != sizeof *ret ||
-        record->bytes < layout->head_bytes)
-        return false;
-    if (!(layout->sample_type & RK_SAMPLE_CALLCHAIN))
-        return true;
-    if (record->bytes - layout->head_bytes < 8)
-        return false;
-    memcpy(&n, record->data + layout->head_bytes, sizeof n);
-    return n <= (uint64_t)(record->bytes - layout->head_bytes - 8) / 8;
+    if (!ret || type & ~LAYOUT_PLAIN || !(~type & (RK_SAMPLE_ID | RK_SAMPLE_IDENTIFIER)) ||
+        ret->size != sizeof *ret || record->bytes < layout->head_bytes)
+        return 0;
+    if (type & RK_SAMPLE_CALLCHAIN) {
+        if (left < 8)
+            return 0;
+        chain_n = word_at(data + layout->head_bytes);
+        if (chain_n > (left - 8) / 8)
+            return 0;
+    }
+    sample_clear(ret);
+    ret->size = sizeof *ret;
+    ret->present = type;
+    if (place->id)
+        ret->id = word_at(data + place->id);
+    if (place->ip)
+        ret->ip = word_at(data + place->ip);
+    if (place->tid) {
+        uint64_t ids = word_at(data + place->tid);
+        ret->pid = (int32_t)(uint32_t)ids;
+        ret->tid = (int32_t)(uint32_t)(ids >> 32);
+    }
+    if (place->time)
+        ret->time = word_at(data + place->time);
+    if (place->addr)
+        ret->addr = word_at(data + place->addr);
+    if (place->stream_id)
+        ret->stream_id = word_at(data + place->stream_id);
+    if (place->cpu)
+        ret->cpu = (uint32_t)word_at(data + place->cpu); /* the upper half is reserved */
+    if (place->period)
+        ret->period = word_at(data + place->period);
+    if (type & RK_SAMPLE_CALLCHAIN) {
+        ret->chain_n = chain_n;
+        ret->chain = words_at(data + layout->head_bytes + 8);
+    }
+    return 1;
 }
 
 int layout_sample(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret)
@@ -234,12 +268,8 @@ int layout_sample(const struct layout *layout, const struct rk_record *record, s
 
     if (record->type != RK_RECORD_SAMPLE)
         return -EINVAL;
-    if (__builtin_expect(sample_plain(layout, record, ret), 1)) {
-        sample_clear(ret);
-        ret->size = sizeof *ret;
-        decode_sample(layout, &c, true, ret);
+    if (__builtin_expect(sample_plain(layout, record, ret), 1))
         return 0;
-    }
     sample_clear(&sample);
     decode_sample(layout, &c, true, &sample);
     if (__builtin_expect(c.bad || cursor_left(&c), 0) && layout->sample_type & RK_SAMPLE_BRANCH_STACK &&

@@ -49,7 +49,17 @@ struct ring *ring_unmap(struct ring *ring);
 /* Hot. 1 and a record, 8-byte aligned, valid until ring_release(); 0: no more; -EBADMSG: the size in the
  * next header is 0, not a multiple of 8 or leads beyond head: all that waits is given up (counted in
  * `skipped`). */
-int ring_next(struct ring *ring, const struct perf_header **ret);
+static inline int ring_next(struct ring *ring, const struct perf_header **ret);
+
+/* Hot. Many at once: up to `max` records as ring_next() gives them, how many; a record that wraps comes alone. 0 and
+ * -EBADMSG as above. */
+int ring_views(struct ring *ring, const struct perf_header **ret, size_t max);
+
+/* Hot. The last `bytes` that were read, of what is not released, are to be read again. */
+static inline void ring_unread(struct ring *ring, uint64_t bytes)
+{
+    ring->position -= bytes;
+}
 
 /* Bytes that went through the ring before the next record: of the last one, ring_offset() - record->size. */
 static inline uint64_t ring_offset(const struct ring *ring)
@@ -67,5 +77,25 @@ uint64_t ring_waiting(struct ring *ring);
 
 /* Hot. Gives all that was read back to the kernel. Once per batch. */
 void ring_release(struct ring *ring);
+
+/* The way of nearly every record: it lies in one piece before the head that was seen last. */
+int ring_next_slowly(struct ring *ring, const struct perf_header **ret);
+static inline int ring_next(struct ring *ring, const struct perf_header **ret)
+{
+    uint64_t at = ring->position & (ring->size - 1), left = ring->head - ring->position;
+
+    if (__builtin_expect(left >= sizeof(struct perf_header) && ring->head - ring->released <= ring->size,
+                         1)) {
+        const struct perf_header *header = (const void *)(ring->data + at);
+        uint64_t size = header->size;
+        if (__builtin_expect(
+                size >= sizeof *header && !((size | at) & 7) && size <= left && size <= ring->size - at, 1)) {
+            ring->position += size;
+            *ret = header;
+            return 1;
+        }
+    }
+    return ring_next_slowly(ring, ret);
+}
 
 #endif

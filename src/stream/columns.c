@@ -3,6 +3,10 @@
  *
  * A row whose chain finds no room is kept for the next call: `pending` holds the record, which stays valid because
  * nothing is released before.
+ *
+ * A single ring whose events all have the same plain layout is read by the batch: so many views into the ring, then one
+ * column after the other out of them, each a loop of two loads and a store. What is not a plain sample ends the batch and
+ * goes the way of all others, one by one.
  */
 #include "base/error.h"
 #include "stream/stream.h"
@@ -51,50 +55,253 @@ static bool put_chain(struct rk_columns *columns, uint64_t row, const struct rk_
     return true;
 }
 
-static int next_record(struct rk_stream *st, const struct rk_record **ret)
+/* One record, whatever it is: false where its chain finds no room, and it is kept. */
+static bool take(struct rk_stream *st, struct rk_columns *columns, const struct rk_record *record,
+                 uint64_t *row)
 {
-    if (st->pending) {
-        *ret = st->pending;
-        st->pending = NULL;
-        return 1;
+    struct rk_sample s = {.size = sizeof s};
+
+    if (record->type != RK_RECORD_SAMPLE) {
+        if (columns->each)
+            columns->each(columns->context, record);
+    } else if (rk_stream_sample(st, record, &s) < 0) {
+        columns->damaged++;
+    } else if (!put_chain(columns, *row, &s)) {
+        st->pending = record;
+        return false;
+    } else {
+        put_row(columns, (*row)++, record, &s);
     }
-    return rk_stream_next(st, ret);
+    return true;
+}
+
+/* --- By the batch --- */
+
+#define BATCH 256
+
+struct batch {
+    const struct layout *layout; /* of all events */
+    bool chains;                 /* wanted, and there */
+    uint64_t period;             /* where samples don't say it */
+    const struct perf_header *views[BATCH];
+    uint32_t events[BATCH];
+};
+
+static bool batch_begin(const struct rk_stream *st, const struct rk_columns *columns, struct batch *b)
+{
+    const struct stream_event *first = st->events.items;
+
+    if (!st->views || st->deferred || st->mixed || st->any != 0)
+        return false;
+    uint64_t type = first->layout.sample_type;
+    if (type & ~LAYOUT_PLAIN || first->attr.sample_type != type ||
+        (type & RK_SAMPLE_ID && type & RK_SAMPLE_IDENTIFIER))
+        return false;
+    for (size_t i = 1; i < st->events.n; i++)
+        if (st->events.items[i].attr.sample_type != type || !(type & RK_SAMPLE_PERIOD))
+            return false;
+    b->layout = &first->layout;
+    b->chains = columns->chain_start && columns->chains;
+    b->period = first->attr.flags & ATTR_FREQ ? 0 : first->attr.sample_period;
+    return true;
+}
+
+/* Words of a view, whose size the caller has looked at. */
+static inline uint64_t batch_u64_at(const struct perf_header *view, size_t at)
+{
+    uint64_t value;
+    memcpy(&value, (const unsigned char *)view + at, sizeof value);
+    return value;
+}
+
+static inline uint32_t batch_u32_at(const struct perf_header *view, size_t at)
+{
+    uint32_t value;
+    memcpy(&value, (const unsigned char *)view + at, sizeof value);
+    return value;
+}
+
+/* How many of the views, from the first on, are samples that hold all that their layout says. */
+static size_t batch_plain(const struct rk_stream *st, struct batch *b, size_t from, size_t n)
+{
+    const struct layout *layout = b->layout;
+    bool chain = layout->sample_type & RK_SAMPLE_CALLCHAIN, many = st->events.n > 1;
+    size_t least = layout->head_bytes + (chain ? 8u : 0u), i = from;
+    uint64_t last = 0;
+    uint32_t event = many ? RK_NO_EVENT : 0;
+
+    for (; i < n; i++) {
+        const struct perf_header *view = b->views[i];
+        if (view->type != RK_RECORD_SAMPLE || view->size < least)
+            break;
+        if (chain && batch_u64_at(view, layout->head_bytes) > (view->size - least) / 8)
+            break;
+        if (many) {
+            uint64_t id = batch_u64_at(view, layout->sample.id);
+            if (id != last || event == RK_NO_EVENT)
+                event = table_get(&st->ids, last = id);
+            if (event == RK_NO_EVENT)
+                break;
+            b->events[i] = event;
+        }
+    }
+    return i - from;
+}
+
+/* The chains of n views: those of how many found room. A chain that has none at all, being the first, is left to take(). */
+static size_t batch_chains(const struct batch *b, struct rk_columns *columns, uint64_t row,
+                           const struct perf_header *const *views, size_t n)
+{
+    size_t place = b->layout->head_bytes;
+    uint64_t *start = columns->chain_start + row, at = *start;
+
+    if (!(b->layout->sample_type & RK_SAMPLE_CALLCHAIN)) {
+        for (size_t i = 1; i <= n; i++)
+            start[i] = at;
+        return n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t length = batch_u64_at(views[i], place);
+        if (length > columns->chains_max - at)
+            return i;
+        const uint64_t *from = (const void *)((const unsigned char *)views[i] + place + 8);
+        for (uint64_t k = 0; k < length; k++) /* mostly so few that a call of memcpy() costs more */
+            columns->chains[at + k] = from[k];
+        at += length;
+        start[i + 1] = at;
+    }
+    return n;
+}
+
+/* A column, out of the same place in each view; four at a time, since a loop's own work is as much as a row's. Where there
+ * is no such place, `other`. */
+#define BATCH_COLUMN(name, type)                                                                        \
+    static void name(type *to, const struct perf_header *const *views, size_t n, size_t at, type other) \
+    {                                                                                                   \
+        size_t i = 0;                                                                                   \
+        if (!to)                                                                                        \
+            return;                                                                                     \
+        if (!at) {                                                                                      \
+            for (; i < n; i++)                                                                          \
+                to[i] = other;                                                                          \
+            return;                                                                                     \
+        }                                                                                               \
+        for (; i + 4 <= n; i += 4) {                                                                    \
+            type a = name##_at(views[i], at), b = name##_at(views[i + 1], at);                          \
+            type c = name##_at(views[i + 2], at), d = name##_at(views[i + 3], at);                      \
+            to[i] = a;                                                                                  \
+            to[i + 1] = b;                                                                              \
+            to[i + 2] = c;                                                                              \
+            to[i + 3] = d;                                                                              \
+        }                                                                                               \
+        for (; i < n; i++)                                                                              \
+            to[i] = name##_at(views[i], at);                                                            \
+    }
+BATCH_COLUMN(batch_u64, uint64_t)
+BATCH_COLUMN(batch_u32, uint32_t)
+#undef BATCH_COLUMN
+
+#define FROM(column) (columns->column ? columns->column + row : NULL)
+
+static void batch_put(const struct rk_stream *st, const struct batch *b, size_t from, size_t n,
+                      struct rk_columns *columns, uint64_t row)
+{
+    const struct perf_header *const *views = b->views + from;
+    const struct layout_place *place = &b->layout->sample;
+
+    batch_u64(FROM(time), views, n, place->time, 0);
+    batch_u64(FROM(ip), views, n, place->ip, 0);
+    batch_u64(FROM(addr), views, n, place->addr, 0);
+    batch_u64(FROM(period), views, n, place->period, b->period);
+    batch_u64(FROM(id), views, n, place->id, 0);
+    batch_u64(FROM(weight), views, n, 0, 0);
+    batch_u64(FROM(phys_addr), views, n, 0, 0);
+    batch_u64(FROM(cgroup), views, n, 0, 0);
+    batch_u64(FROM(present), views, n, 0, b->layout->sample_type);
+    batch_u32((uint32_t *)FROM(pid), views, n, place->tid, 0);
+    batch_u32((uint32_t *)FROM(tid), views, n, place->tid ? place->tid + 4u : 0, 0);
+    batch_u32(FROM(cpu), views, n, place->cpu, 0);
+    for (size_t i = 0; columns->event && i < n; i++)
+        columns->event[row + i] = st->events.n > 1 ? b->events[from + i] : 0;
+    for (size_t i = 0; columns->misc && i < n; i++)
+        columns->misc[row + i] = views[i]->misc;
+}
+
+static void batch_tally(struct rk_stream *st, const struct batch *b, size_t from, size_t n)
+{
+    if (st->events.n == 1)
+        st->events.items[0].tally.kept += n;
+    else
+        for (size_t i = from; i < from + n; i++)
+            st->events.items[b->events[i]].tally.kept++;
+}
+
+/* Views into the ring become rows. 1: go on; 0: no more, or no room; -errno as next(). */
+static int batch_take(struct rk_stream *st, struct batch *b, struct rk_columns *columns, uint64_t *row)
+{
+    uint64_t room = columns->max - *row;
+    int n = st->views(st, b->views, room < BATCH ? (size_t)room : BATCH);
+    const struct rk_record *record;
+
+    if (n <= 0)
+        return n;
+    const unsigned char *end = (const unsigned char *)b->views[n - 1] + b->views[n - 1]->size;
+    for (size_t at = 0; at < (size_t)n;) {
+        const struct perf_header *view = b->views[at];
+        size_t plain = batch_plain(st, b, at, (size_t)n);
+        if (plain && b->chains)
+            plain = batch_chains(b, columns, *row, b->views + at, plain);
+        if (plain) {
+            batch_put(st, b, at, plain, columns, *row);
+            batch_tally(st, b, at, plain);
+            *row += plain;
+            at += plain;
+            continue;
+        }
+        uint64_t behind = (uint64_t)(end - (const unsigned char *)view) - view->size;
+        int r = stream_view(st, view, behind, &record);
+        if (r < 0)
+            columns->damaged++;
+        else if (!take(st, columns, record, row)) {
+            live_unread(st->live, behind);
+            return 0;
+        }
+        at++;
+    }
+    return 1;
 }
 
 int64_t rk_stream_columns(struct rk_stream *st, struct rk_columns *columns)
 {
     const struct rk_record *record;
+    struct batch b;
     uint64_t row = 0;
-    int r = 0;
+    int r = 1;
 
     if (!st || !columns || columns->size < sizeof *columns)
         return -EINVAL;
     columns->damaged = 0;
     if (columns->chain_start)
         columns->chain_start[0] = 0;
-    while (row < columns->max && (r = next_record(st, &record)) != 0) {
-        struct rk_sample s = {.size = sizeof s};
-
-        if (r == -EBADMSG && !st->broken) {
-            columns->damaged++;
-            continue;
+    if (st->pending && columns->max) {
+        record = st->pending;
+        st->pending = NULL;
+        take(st, columns, record, &row); /* the first finds room, if it must be cut */
+    }
+    if (batch_begin(st, columns, &b)) {
+        while (row < columns->max && (r = batch_take(st, &b, columns, &row)) != 0) {
+            if (r == -EBADMSG)
+                columns->damaged++;
+            else if (r < 0)
+                break;
         }
-        if (r < 0)
-            break;
-        if (record->type != RK_RECORD_SAMPLE) {
-            if (columns->each)
-                columns->each(columns->context, record);
-            continue;
+    } else {
+        while (row < columns->max && (r = rk_stream_next(st, &record)) != 0) {
+            if (r == -EBADMSG && !st->broken)
+                columns->damaged++;
+            else if (r < 0 || !take(st, columns, record, &row))
+                break;
         }
-        if (rk_stream_sample(st, record, &s) < 0) {
-            columns->damaged++;
-            continue;
-        }
-        if (!put_chain(columns, row, &s)) {
-            st->pending = record;
-            break;
-        }
-        put_row(columns, row++, record, &s);
     }
     if (r < 0 && row == 0)
         return r;

@@ -166,6 +166,7 @@ static int watch(struct stream_live *live, uint32_t index)
 }
 
 static int live_straight(struct rk_stream *st, struct rk_record *ret);
+static int live_views(struct rk_stream *st, const struct perf_header **ret, size_t max);
 static int live_refill(struct rk_stream *st);
 
 int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *e)
@@ -217,6 +218,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
         backward_init(&live->rings[i].backward, live->rings[i].ring);
     if (live->n == 1 && !live->overwrite) {
         st->straight = live_straight;
+        st->views = live_views;
     } else {
         st->refill = live_refill;
         /* A pass brings at most all rings, and two of them may wait. */
@@ -267,6 +269,7 @@ int live_pump(struct rk_stream *st, size_t limit)
     if (r < 0)
         return r;
     st->straight = NULL;
+    st->views = NULL;
     st->refill = live_refill;
     return 0;
 }
@@ -297,6 +300,28 @@ static int live_straight(struct rk_stream *st, struct rk_record *ret)
     else
         look_for_ends(st->live, 0);
     return r;
+}
+
+static int live_views(struct rk_stream *st, const struct perf_header **ret, size_t max)
+{
+    if (live_forked(st->live))
+        return stream_fail(st, (struct stream_fault){.code = -ESTALE, .where = STREAM_FAULT_FORKED});
+    int n = ring_views(st->live->rings[0].ring, ret, max);
+    if (n < 0)
+        ring_failed(st, 0, n);
+    else if (n == 0)
+        look_for_ends(st->live, 0);
+    return n;
+}
+
+uint64_t live_position(const struct stream_live *live)
+{
+    return ring_offset(live->rings[0].ring);
+}
+
+void live_unread(struct stream_live *live, uint64_t bytes)
+{
+    ring_unread(live->rings[0].ring, bytes);
 }
 
 /* What waits in one ring goes to the queue, up to as much as the ring holds: a busy writer must not keep the pass

@@ -79,8 +79,8 @@ static void look_at_build_id(const struct rk_stream *st, uint32_t event, struct 
         record->misc &= (uint16_t)~RK_MISC_BUILD_ID;
 }
 
-void stream_identify(const struct rk_stream *st, const struct perf_header *header, uint64_t offset,
-                     struct rk_record *ret)
+void stream_identify_slowly(const struct rk_stream *st, const struct perf_header *header, uint64_t offset,
+                            struct rk_record *ret)
 {
     const struct stream_event *events = st->events.items;
     const struct layout *layout = NULL;
@@ -115,7 +115,7 @@ int stream_push(struct rk_stream *st, const struct rk_record *record, uint64_t t
 }
 
 /* What goes out is counted here, once, whatever the source. */
-static int hand_out(struct rk_stream *st, const struct rk_record *record, const struct rk_record **ret)
+static int hand_out_other(struct rk_stream *st, const struct rk_record *record, const struct rk_record **ret)
 {
     uint32_t event = record->event;
     struct rk_lost lost = {.size = sizeof lost};
@@ -128,7 +128,7 @@ static int hand_out(struct rk_stream *st, const struct rk_record *record, const 
                                                      .bytes = record->bytes});
     switch (record->type) {
     case RK_RECORD_SAMPLE:
-        (event < st->events.n ? &st->events.items[event].tally : &st->others)->kept++;
+        st->others.kept++;
         break;
     case RK_RECORD_LOST:
     case RK_RECORD_LOST_SAMPLES:
@@ -151,6 +151,22 @@ static int hand_out(struct rk_stream *st, const struct rk_record *record, const 
     }
     *ret = record;
     return 1;
+}
+
+static inline int hand_out(struct rk_stream *st, const struct rk_record *record, const struct rk_record **ret)
+{
+    if (__builtin_expect(record->type != RK_RECORD_SAMPLE || record->event >= st->events.n, 0))
+        return hand_out_other(st, record, ret);
+    st->events.items[record->event].tally.kept++;
+    *ret = record;
+    return 1;
+}
+
+int stream_view(struct rk_stream *st, const struct perf_header *view, uint64_t behind,
+                const struct rk_record **ret)
+{
+    stream_identify(st, view, live_position(st->live) - behind - view->size, &st->record);
+    return hand_out(st, &st->record, ret);
 }
 
 /* The next in the order of time. */

@@ -75,6 +75,8 @@ struct rk_stream {
     /* The source. straight: 1 and *ret filled, 0, -errno; NULL where there is a queue. refill: 1 the queue has
      * something ready, 0 nothing is due, -errno. */
     int (*straight)(struct rk_stream *stream, struct rk_record *ret);
+    /* The same by the batch: views of records, how many; NULL where there is no such way. */
+    int (*views)(struct rk_stream *stream, const struct perf_header **ret, size_t max);
     int (*refill)(struct rk_stream *stream);
     struct stream_live *live;
     struct stream_file *file;
@@ -88,8 +90,25 @@ int stream_event_add(struct rk_stream *stream, const struct perf_attr *attr, con
 int stream_id_add(struct rk_stream *stream, uint64_t id, uint32_t event);
 
 /* Hot. Fills *ret from a record's bytes; the event of one that is too short is STREAM_DAMAGED. */
-void stream_identify(const struct rk_stream *stream, const struct perf_header *header, uint64_t offset,
-                     struct rk_record *ret);
+void stream_identify_slowly(const struct rk_stream *stream, const struct perf_header *header, uint64_t offset,
+                            struct rk_record *ret);
+static inline void stream_identify(const struct rk_stream *stream, const struct perf_header *header,
+                                   uint64_t offset, struct rk_record *ret)
+{
+    if (__builtin_expect(stream->events.n == 1 && stream->any == 0 &&
+                             layout_head(&stream->events.items[0].layout, header, ret),
+                         1)) {
+        ret->event = 0;
+        ret->offset = offset;
+    } else {
+        stream_identify_slowly(stream, header, offset, ret);
+    }
+}
+
+/* Hot. The record of a view that is still to be handed out, as rk_stream_next() would give it; `behind`: bytes that were
+ * viewed after it. 1 or -errno. */
+int stream_view(struct rk_stream *stream, const struct perf_header *view, uint64_t behind,
+                const struct rk_record **ret);
 
 /* The time to order by: a record without one (or 0, as tools write it into records they make up) goes with
  * the one before it, whose time is *last. */
@@ -122,6 +141,9 @@ bool live_forked(const struct stream_live *live);
 int live_pump(struct rk_stream *stream, size_t limit);
 /* How often its queue was full. */
 uint64_t live_pump_full(const struct rk_stream *stream);
+/* A single ring's bytes: how many were read, and that the last of them are to be read again. */
+uint64_t live_position(const struct stream_live *live);
+void live_unread(struct stream_live *live, uint64_t bytes);
 /* No more is produced: the thread, if there is one, ends. */
 void live_drain(struct stream_live *live);
 /* Every thread that was measured has ended. */

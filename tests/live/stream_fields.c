@@ -3,6 +3,7 @@
  */
 #include "perf_script.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 static char self[4096];
@@ -186,6 +187,110 @@ static void columns(void)
     unlink("data");
 }
 
+#define FAULTS 3000
+
+static void note(void *context, const struct rk_record *record)
+{
+    CHECK(record->type != RK_RECORD_SAMPLE);
+    ++*(int *)context;
+}
+
+/* By the batch, out of a live ring: every fault once for each event, in order, with its address, whatever lies between them
+ * and however many there is room for. */
+static void columns_live(const char *text, uint32_t events, uint64_t sample, uint64_t max, uint64_t words)
+{
+    struct rk_set_options o = {.size = sizeof o,
+                               .period = 1,
+                               .no_inherit = 1,
+                               .ring_bytes = 4 << 20,
+                               .sample = RK_SAMPLE_ADDR | sample,
+                               .records = RK_RECORDS_PROFILE};
+    struct rk_error e = {.size = sizeof e};
+    struct session s = session_open(text, NULL, &o);
+    static uint64_t time[1000], addr[1000], ip[1000], period[1000], present[1000], id[1000], start[1001],
+        chains[20000];
+    static int32_t pid[1000], tid[1000];
+    static uint32_t event[1000], misc[1000], cpu[1000];
+    int others = 0;
+    struct rk_columns k = {.size = sizeof k,
+                           .max = max,
+                           .time = time,
+                           .addr = addr,
+                           .ip = ip,
+                           .period = period,
+                           .present = present,
+                           .id = id,
+                           .pid = pid,
+                           .tid = tid,
+                           .event = event,
+                           .misc = misc,
+                           .cpu = cpu,
+                           .chain_start = start,
+                           .chains = chains,
+                           .chains_max = words,
+                           .each = note,
+                           .context = &others};
+    struct rk_stream *st;
+    char *at = mmap(NULL, FAULTS * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(at != MAP_FAILED);
+    madvise(at, FAULTS * 4096, MADV_NOHUGEPAGE);
+    OK(rk_stream_live(s.set, &st, &e));
+    rk_set_enable(s.set);
+    for (int i = 0; i < FAULTS; i++) {
+        ((volatile char *)at)[i * 4096] = 1;
+        if (i % 500 == 7) /* a mapping of code is a record between them */
+            munmap(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+    }
+    rk_set_disable(s.set);
+    uint64_t seen[2] = {0}, last = 0, all = 0;
+    int64_t n;
+    while ((n = rk_stream_columns(st, &k)) > 0) {
+        EQUAL(k.damaged, 0);
+        for (int64_t i = 0; i < n; i++, all++) {
+            CHECK(event[i] < events && time[i] >= last && id[i] && cpu[i] < 4096);
+            CHECK((present[i] & (RK_SAMPLE_ADDR | sample)) == (RK_SAMPLE_ADDR | sample));
+            last = time[i];
+            EQUAL(pid[i], getpid());
+            EQUAL(tid[i], getpid());
+            EQUAL(period[i], 1);
+            if (addr[i] < (uint64_t)(uintptr_t)at ||
+                addr[i] >= (uint64_t)(uintptr_t)at + (uint64_t)FAULTS * 4096)
+                continue;
+            EQUAL(addr[i], (uint64_t)(uintptr_t)at + seen[event[i]]++ * 4096);
+            EQUAL(misc[i] & RK_MISC_MODE, 2);
+            if (sample & RK_SAMPLE_CALLCHAIN) {
+                CHECK(start[i + 1] - start[i] > 1);
+                EQUAL(chains[start[i]], RK_CHAIN_USER);
+                EQUAL(chains[start[i] + 1], ip[i]);
+            } else {
+                EQUAL(start[i + 1], 0);
+            }
+        }
+    }
+    EQUAL(n, 0);
+    for (uint32_t i = 0; i < events; i++)
+        EQUAL(seen[i], FAULTS);
+    CHECK(others >= FAULTS / 500);
+    struct rk_loss loss = {.size = sizeof loss};
+    EQUAL(rk_stream_loss(st, RK_NO_EVENT, &loss), 0);
+    EQUAL(loss.kept, all);
+    EQUAL(loss.lost, 0);
+    munmap(at, FAULTS * 4096);
+    rk_stream_close(st);
+    session_close(&s);
+    printf("%s, %ju at a time: %ju rows, %d other records\n", text, (uintmax_t)max, (uintmax_t)all, others);
+}
+
+static void columns_of_rings(void)
+{
+    columns_live("page-faults:u", 1, 0, 1000, 20000);
+    columns_live("page-faults:u", 1, RK_SAMPLE_CALLCHAIN, 1000, 20000);
+    columns_live("page-faults:u", 1, RK_SAMPLE_CALLCHAIN, 300, 150);
+    columns_live("page-faults:u,minor-faults:u", 2, RK_SAMPLE_PERIOD, 7, 20000);
+    columns_live("page-faults:u,minor-faults:u", 2, RK_SAMPLE_PERIOD | RK_SAMPLE_CALLCHAIN, 999, 400);
+    columns_live("page-faults:u,minor-faults:u", 2, 0, 100, 20000); /* periods are not told: one by one */
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && argv[1]) {
@@ -199,6 +304,7 @@ int main(int argc, char **argv)
     use_directory_and_self(self, sizeof self);
     columns();
     as_plain_user(columns);
+    columns_of_rings();
     recorded(); /* skips where tracefs can't be read */
     live();
     return 0;

@@ -261,6 +261,71 @@ static void spans(void **state)
     fake_close(&f);
 }
 
+/* By the batch they are the same records, whatever its size; what is taken back comes again. */
+static void views(void **state)
+{
+    (void)state;
+    static const uint64_t starts[] = {0, UINT64_MAX - 50 * BYTES + 1};
+    for (size_t s = 0; s < 2; s++) {
+        struct fake f = fake_open(BYTES, starts[s]);
+        uint64_t random = 11, batches = 0, alone = 0;
+        while (f.page->data_head - starts[s] < 3000 * BYTES) {
+            const struct perf_header *batch[64];
+            bool again = random >> 40 & 1;
+            int n;
+            do
+                random = random * 6364136223846793005u + 1442695040888963407u;
+            while (fake_write(&f, random >> 60 ? 56 : (uint16_t)(8 + (random >> 33) % 60 * 8)));
+            while ((n = ring_views(f.ring, batch, 1 + (random >> 20) % 64)) > 0) {
+                if (again && n > 1) {
+                    ring_unread(f.ring, batch[--n]->size);
+                    again = false;
+                }
+                for (int i = 0; i < n; i++)
+                    check(&f, batch[i]);
+                batches += n > 1;
+                alone += n == 1;
+            }
+            assert_int_equal(n, 0);
+            assert_int_equal(f.expected, f.sequence);
+            ring_release(f.ring);
+            assert_int_equal(f.page->data_tail, f.page->data_head);
+        }
+        assert_true(batches && alone);
+        assert_int_equal(f.ring->skipped, 0);
+        fake_close(&f);
+    }
+}
+
+/* A batch ends before a size that makes no sense, which is then told as by ring_next(). */
+static void views_of_what_can_not_be(void **state)
+{
+    (void)state;
+    static const uint16_t sizes[] = {0, 1, 7, 9, 12, 72, 65535};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct fake f = fake_open(BYTES, 5 * BYTES + 8);
+        struct perf_header bad = {9, 0, sizes[i]};
+        const struct perf_header *batch[8];
+        fake_write(&f, 24);
+        fake_write(&f, 24);
+        fake_write(&f, 64);
+        put(&f, f.ring->position + 48, &bad, sizeof bad);
+        assert_int_equal(ring_views(f.ring, batch, 8), 2);
+        check(&f, batch[0]);
+        check(&f, batch[1]);
+        assert_int_equal(ring_views(f.ring, batch, 8), -EBADMSG);
+        assert_int_equal(f.ring->skipped, 64);
+        assert_int_equal(ring_views(f.ring, batch, 8), 0);
+        fake_close(&f);
+    }
+    struct fake f = fake_open(BYTES, BYTES);
+    const struct perf_header *batch[8];
+    f.page->data_head += 2 * BYTES;
+    assert_int_equal(ring_views(f.ring, batch, 8), -EBADMSG);
+    assert_int_equal(ring_views(f.ring, batch, 0), 0);
+    fake_close(&f);
+}
+
 static void where_the_data_is(void **state)
 {
     (void)state;
@@ -320,6 +385,8 @@ int main(void)
         cmocka_unit_test(sizes_that_can_not_be),
         cmocka_unit_test(heads_that_can_not_be),
         cmocka_unit_test(spans),
+        cmocka_unit_test(views),
+        cmocka_unit_test(views_of_what_can_not_be),
         cmocka_unit_test(where_the_data_is),
         cmocka_unit_test(mapping_what_is_no_event),
     };
