@@ -101,7 +101,7 @@ static struct measured_part *add_part(struct measured *m)
 
 /* A command that is counted later than from its first instruction is a process that begins disabled. */
 static int find_targets(struct measured *m, const struct stat_options *o, struct rk_host *host,
-                        struct rk_error *e)
+                        const struct rk_events *events, struct rk_error *e)
 {
     struct measured_part *part;
     const char *at = NULL;
@@ -112,7 +112,13 @@ static int find_targets(struct measured *m, const struct stat_options *o, struct
         m->started = o->delay_ms == 0;
         if (!(part = add_part(m)))
             return no_memory(e);
-        return m->started ? 0 : rk_target_process(rk_target_pid(m->command), &part->target, e);
+        if (m->started)
+            return 0;
+        /* What can't be counted from its exec on can't be counted later either, and is told the same. */
+        struct rk_set_options options = {.size = sizeof options, .keep = 1, .no_inherit = o->no_inherit};
+        struct rk_plan unused = {.size = sizeof unused};
+        int rc = rk_set_plan(host, events, m->command, &options, &unused, e);
+        return rc < 0 ? rc : rk_target_process(rk_target_pid(m->command), &part->target, e);
     }
     for (;;) {
         struct rk_target *target = NULL;
@@ -138,7 +144,7 @@ int measured_open(struct measured *m, const struct stat_options *o, struct rk_ho
         return rc;
     if (!events)
         return 0;
-    rc = find_targets(m, o, host, e);
+    rc = find_targets(m, o, host, events, e);
     m->sum = o->by == RK_BY_ALL;
     for (size_t i = 0; rc == 0 && i < m->n; i++) {
         struct measured_part *part = &m->parts[i];

@@ -77,6 +77,8 @@ struct rk_command_options {
  * mask and ignored signals, and no handler of the caller's ever runs in it.
  * Should the caller die before the start, the child ends without running anything. Freeing a target whose command was never started ends that child; one that runs is left alone,
  * and stays the caller's child to wait for.
+ * A program whose exec ends what is opened on it (set-user-ID and the like, or unreadable) can be run but not measured:
+ * rk_set_open() refuses it (RK_CAUSE_NOT_YOURS).
  */
 RK_API int rk_target_command(char *const argv[], const struct rk_command_options *options,
                              struct rk_target **ret, struct rk_error *e);

@@ -12,12 +12,14 @@
 #include "open/plan.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "host/host.h"
 #include "open/births.h"
 #include "open/policy.h"
 #include "sys/file.h"
 #include "sys/limit.h"
 #include "sys/perf.h"
+#include "sys/process.h"
 
 #include <errno.h>
 #include <reckon/record.h>
@@ -134,6 +136,27 @@ int plan_add_thread(struct rk_host *host, struct plan *plan, int32_t tid)
     return 0;
 }
 
+/* Its counters would be gone at its exec, and what they hold be taken for all there was. */
+static int check_exec(const struct rk_target *target, struct rk_error *e)
+{
+    char name[100];
+
+    if (target->kind != TARGET_COMMAND || target->hides == SYS_EXEC_SEEN)
+        return 0;
+    text_show(name, sizeof name, target->name, strlen(target->name));
+    if (target->hides == SYS_EXEC_UNREADABLE)
+        return fail(e, -EACCES, RK_STAGE_OPEN, RK_CAUSE_NOT_YOURS,
+                    "chmod +r the program, run reckon as its owner, or measure the whole machine (-a)",
+                    "%s: a program that may not be read: the kernel measures no process that executes it",
+                    name);
+    return fail(
+        e, -EACCES, RK_STAGE_OPEN, RK_CAUSE_NOT_YOURS,
+        "give reckon itself those rights (sudo reckon …), or measure the whole machine (-a)",
+        "%s: a program with rights of its own (set-user-ID, set-group-ID or capabilities): the kernel "
+        "ends what measures a process that executes it",
+        name);
+}
+
 int plan_make(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
               const struct rk_set_options *options, struct plan *ret, struct rk_error *e)
 {
@@ -142,6 +165,8 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
     if (!host || !events || !target)
         return fail_null(e, RK_STAGE_OPEN, "a set", !host ? "host" : !events ? "events" : "target");
     int rc = policy_check(options, e);
+    if (rc == 0)
+        rc = check_exec(target, e);
     if (rc < 0)
         return rc;
     if (!plan.n_events)

@@ -2,9 +2,11 @@
 
 #include "sys/file.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,8 +15,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,6 +117,18 @@ int sys_executable(const char *path)
     return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
 }
 
+static bool begins_as(const char *path, const char *magic)
+{
+    char begin[4] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, begin, sizeof begin);
+    close(fd);
+    return n == (ssize_t)sizeof begin && memcmp(begin, magic, sizeof begin) == 0;
+}
+
 enum sys_file_kind sys_file_kind(const char *path)
 {
     struct stat st;
@@ -130,6 +146,51 @@ enum sys_file_kind sys_file_kind(const char *path)
     if (memcmp(begin, "#!", 2) != 0 && memcmp(begin, "\177ELF", 4) != 0)
         return SYS_FILE_OTHER;
     return st.st_uid == geteuid() || geteuid() == 0 ? SYS_FILE_OWN_PROGRAM : SYS_FILE_PROGRAM;
+}
+
+/* The permitted capabilities that the file brings beyond the caller's: struct vfs_cap_data, little-endian. */
+static bool brings_capabilities(const char *path)
+{
+    struct {
+        uint32_t magic, words[5]; /* permitted, inheritable; again for the upper 32; a root id */
+    } file = {0};
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct own[2] = {{0}};
+
+    ssize_t n = getxattr(path, "security.capability", &file, sizeof file);
+    if (n < (ssize_t)(3 * sizeof(uint32_t)) || syscall(SYS_capget, &header, own) < 0)
+        return false;
+    return (le32toh(file.words[0]) & ~own[0].permitted) || (le32toh(file.words[2]) & ~own[1].permitted);
+}
+
+/* Whether rights of the file take effect at all. */
+static bool rights_count(const char *path)
+{
+    struct statvfs mount;
+
+    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
+           !(statvfs(path, &mount) == 0 && (mount.f_flag & ST_NOSUID));
+}
+
+enum sys_exec_hides sys_exec_hides(const char *path)
+{
+    struct stat st;
+    char text[8] = "";
+
+    if (stat(path, &st) < 0)
+        return SYS_EXEC_SEEN;
+    bool unreadable = faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) < 0 && errno == EACCES;
+    bool user = (st.st_mode & S_ISUID) && st.st_uid != geteuid();
+    bool group = (st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) && st.st_gid != getegid();
+    bool rights = (user || group || brings_capabilities(path)) && rights_count(path);
+    if (!unreadable && (!rights || !begins_as(path, "\177ELF")))
+        return SYS_EXEC_SEEN;
+    int root = sys_root_open(NULL);
+    if (root >= 0) {
+        sys_file_text(root, "proc/sys/fs/suid_dumpable", text, sizeof text);
+        close(root);
+    }
+    return text[0] == '1' ? SYS_EXEC_SEEN : unreadable ? SYS_EXEC_UNREADABLE : SYS_EXEC_RIGHTS;
 }
 
 char *sys_directory(int *ret_rc)

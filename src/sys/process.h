@@ -36,6 +36,15 @@ int sys_executable(const char *path);
 enum sys_file_kind { SYS_FILE_UNKNOWN, SYS_FILE_OTHER, SYS_FILE_PROGRAM, SYS_FILE_OWN_PROGRAM };
 enum sys_file_kind sys_file_kind(const char *path);
 
+/*
+ * Whether the kernel ends the counters of a process that executes this file (begin_new_exec(): not dumpable): since the
+ * file brings other rights, a set-user-ID or set-group-ID bit or capabilities that the caller does not have; or since it
+ * may not be read. Not in scripts, whose bits count for nothing, nor where the mount or no_new_privs takes the rights away,
+ * nor where fs.suid_dumpable is 1.
+ */
+enum sys_exec_hides { SYS_EXEC_SEEN, SYS_EXEC_RIGHTS, SYS_EXEC_UNREADABLE };
+enum sys_exec_hides sys_exec_hides(const char *path);
+
 /* The calling process's directory, to be freed; NULL with -errno in *ret_rc. */
 char *sys_directory(int *ret_rc);
 

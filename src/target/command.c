@@ -43,6 +43,7 @@ struct plan {
     char *const *environment;
     int standard[3];
     int directory; /* -1: stay */
+    enum sys_exec_hides hides;
 };
 
 static void plan_free(struct plan *plan)
@@ -92,8 +93,11 @@ static int make_plan(char *const argv[], const struct rk_command_options *option
             return fail_argument(e, RK_STAGE_TARGET, "descriptor %d, to replace %d, is not open", fd, i);
     }
     int rc = command_search(argv[0], options->directory != NULL, &plan->path, e);
-    if (rc < 0 || !options->directory)
+    if (rc < 0)
         return rc;
+    plan->hides = sys_exec_hides(plan->path);
+    if (!options->directory)
+        return 0;
     plan->directory = rc = sys_directory_open(options->directory);
     if (rc >= 0)
         return 0;
@@ -156,8 +160,10 @@ int rk_target_command(char *const argv[], const struct rk_command_options *optio
     if (rc < 0)
         return rc;
     struct rk_target *target = target_new(TARGET_COMMAND, -1);
-    if (target)
+    if (target) {
         target->state = TARGET_FAILED; /* until there is a child */
+        target->hides = (int)plan.hides;
+    }
     if (!target || !(target->name = strdup(argv[0])))
         rc = fail_memory(e, RK_STAGE_TARGET);
     else

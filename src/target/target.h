@@ -47,6 +47,7 @@ struct rk_target {
     int32_t owner;
     enum target_state state;
     char *name; /* argv[0] */
+    int hides;  /* enum sys_exec_hides: its exec ends what is opened on it */
     uint64_t started_ns;
     struct rk_exit end;
 };

@@ -134,4 +134,37 @@ if "$RECKON" stat --cgroup / -e cpu-clock -o out true 2>err; then
 else
     grep -q 'fix:' err || fail "--cgroup: no remedy"
 fi
+
+# Programs whose counters the kernel ends at their exec: refused with the reason, never counted as 0.
+hidden() { # what, name, words…
+    what=$1; shift
+    "$@" 2>err
+    [ $? = 1 ] && grep -q "$what" err && grep -q 'fix: ' err || fail "$what: $*"
+    grep -qE '[0-9]  page-faults' err && fail "$what: counted all the same"
+}
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+place=$(mktemp -d) && chmod 755 "$place" && trap 'rm -rf "$place"' EXIT
+cp "$(command -v id)" "$place/own" && cp "$place/own" "$place/shut" && chmod 755 "$place/own"
+if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/fs/suid_dumpable)" != 1 ] && chown 65534 "$place/own" && chmod 4755 "$place/own" &&
+    [ "$("$place/own" -u)" = 65534 ]; then
+    hidden 'rights of its own' "$RECKON" stat -e page-faults "$place/own"
+    hidden 'rights of its own' "$RECKON" stat -D 10 -e page-faults "$place/own"
+    "$RECKON" compare -r 2 -e page-faults "$place/own" >out 2>err || fail "compare of a program with rights of its own"
+    grep -q 'not counted: page-faults' out && grep -q 'wall time' out || fail "compare: its time is measured all the same"
+    "$RECKON" stat -n "$place/own" -u >out 2>err && grep -qx 65534 out || fail "--null of a program with rights of its own"
+    chown 0 "$place/own" && chmod 4755 "$place/own"
+    "$RECKON" stat -e page-faults "$place/own" >out 2>err || fail "its rights are the caller's: it is counted"
+    hidden 'rights of its own' $nobody "$RECKON" stat -e page-faults "$place/own"
+    $nobody setpriv --no-new-privs "$RECKON" stat -e page-faults "$place/own" >out 2>err &&
+        grep -qE '[1-9][0-9]*  page-faults' err || fail "no_new_privs: it is counted"
+    chmod 711 "$place/shut"
+    hidden 'may not be read' $nobody "$RECKON" stat -e page-faults "$place/shut"
+    printf '#!/bin/sh\nexit 0\n' >"$place/script" && chmod 4755 "$place/script"
+    $nobody "$RECKON" stat -e page-faults "$place/script" >out 2>err &&
+        grep -qE '[1-9][0-9]*  page-faults' err || fail "a script's bits count for nothing: it is counted"
+    if setcap cap_net_raw+ep "$place/shut" 2>/dev/null && chmod 755 "$place/shut"; then
+        hidden 'rights of its own' $nobody "$RECKON" stat -e page-faults "$place/shut"
+        "$RECKON" stat -e page-faults "$place/shut" >out 2>err || fail "capabilities that the caller has: it is counted"
+    fi
+fi
 exit 0
