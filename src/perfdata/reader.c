@@ -52,6 +52,12 @@ static int bad_file(const struct perfdata_reader *r, const char *what, struct rk
     return fail(e, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, RECORD_ANEW, "%s: %s", r->name, what);
 }
 
+static int bad_at(const struct perfdata_reader *r, const char *what, uint64_t offset, struct rk_error *e)
+{
+    return fail(e, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, RECORD_ANEW, "%s: %s at offset %" PRIu64,
+                r->name, what, offset);
+}
+
 static int read_failed(const struct perfdata_reader *r, int code, struct rk_error *e)
 {
     if (code == -ENOMEM)
@@ -284,7 +290,7 @@ static int open_pipe(struct perfdata_reader *r, struct rk_error *e)
     }
     r->contents.info.finished = true;
     if (!r->contents.events.n)
-        return bad_file(r, "no events in it", e);
+        return bad_at(r, "no events before the records", r->window.at, e);
     return 0;
 }
 
@@ -302,17 +308,19 @@ static int open_file(struct perfdata_reader *r, struct rk_error *e)
     /* Before 2012 the header had no features. */
     size_t old = __builtin_offsetof(struct perfdata_header, features);
     if (header.size != sizeof header && header.size != old)
-        return bad_file(r, "a header of unknown size", e);
+        return bad_at(r, "a header of unknown size, told", __builtin_offsetof(struct perfdata_header, size),
+                      e);
     if ((uint64_t)n < header.size)
-        return bad_file(r, "cut inside its header", e);
+        return bad_at(r, "cut inside its header", (uint64_t)n, e);
     if (header.size == old)
         memset(header.features, 0, sizeof header.features);
-    const char *what;
-    int k = section_attrs(&r->window, &header, &r->contents, &what);
+    struct section_fault fault;
+    int k = section_attrs(&r->window, &header, &r->contents, &fault);
     if (k < 0)
-        return k == -EBADMSG ? bad_file(r, what, e) : read_failed(r, k, e);
+        return k == -EBADMSG ? bad_at(r, fault.what, fault.offset, e) : read_failed(r, k, e);
     if (header.data.offset < header.size || header.data.offset > r->window.size)
-        return bad_file(r, "cut before its data", e);
+        return bad_at(r, "data that is not in the file, told",
+                      __builtin_offsetof(struct perfdata_header, data), e);
     r->begin = r->window.at = header.data.offset;
     if (header.data.size == 0 || header.data.size > r->window.size - header.data.offset) {
         r->cut = r->lenient = true;
@@ -352,7 +360,7 @@ static int open_any(struct perfdata_reader *r, struct rk_error *e)
                     "give a recording; one is made by: reckon record COMMAND",
                     "%s: not a perf.data recording", r->name);
     if (n < (int64_t)sizeof head)
-        return bad_file(r, "cut inside its header", e);
+        return bad_at(r, "cut inside its header", (uint64_t)n, e);
     return head[1] == PERFDATA_PIPE_HEADER ? open_pipe(r, e) : open_file(r, e);
 }
 

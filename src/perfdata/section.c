@@ -34,43 +34,46 @@ static int section_load(const struct window *file, struct perfdata_section s, ui
 
 /* One attr at `offset` and, behind it, where its ids are. */
 static int take_attr(const struct window *file, uint64_t offset, uint64_t attr_size,
-                     struct contents *contents, const char **ret_what)
+                     struct contents *contents, struct section_fault *ret_fault)
 {
     unsigned char attr[CONTENTS_ATTR_MAX];
     _cleanup_free_ unsigned char *ids = NULL;
     struct perfdata_section where;
 
-    *ret_what = "cut inside its events";
+    *ret_fault = (struct section_fault){"cut inside its events", offset};
     int64_t n = sys_read_at(file->fd, attr, attr_size, offset);
     if (n < (int64_t)attr_size)
         return n < 0 ? (int)n : -EBADMSG;
     memcpy(&where, attr + attr_size - sizeof where, sizeof where);
 
-    *ret_what = "an event's ids are not in the file";
+    *ret_fault = (struct section_fault){"ids of an event that are not in the file, told",
+                                        offset + attr_size - sizeof where};
     int r = section_load(file, where, CONTENTS_BYTES_MAX, &ids);
     if (r < 0)
         return r;
-    *ret_what = "a damaged event";
+    *ret_fault = (struct section_fault){"a damaged event", offset};
     return contents_attr(contents, attr, attr_size - sizeof where, ids, where.size / 8);
 }
 
 int section_attrs(const struct window *file, const struct perfdata_header *header, struct contents *contents,
-                  const char **ret_what)
+                  struct section_fault *ret_fault)
 {
+    const uint64_t size_at = __builtin_offsetof(struct perfdata_header, attr_size),
+                   attrs_at = __builtin_offsetof(struct perfdata_header, attrs);
     uint64_t size = header->attr_size;
 
-    *ret_what = "events of a size that can't be";
+    *ret_fault = (struct section_fault){"events of a size that can't be, told", size_at};
     if (size < CONTENTS_ATTR_MIN + sizeof(struct perfdata_section) || size > CONTENTS_ATTR_MAX || size % 8)
         return -EBADMSG;
-    *ret_what = "cut inside its events";
+    *ret_fault = (struct section_fault){"events that are not in the file, told", attrs_at};
     if (!in_file(file, header->attrs))
         return -EBADMSG;
     uint64_t n = header->attrs.size / size;
-    *ret_what = n ? "more events than can be" : "no events in it";
+    ret_fault->what = n ? "more events than can be, told" : "no events in it, as told";
     if (n == 0 || n > CONTENTS_EVENTS_MAX)
         return -EBADMSG;
     for (uint64_t i = 0; i < n; i++) {
-        int r = take_attr(file, header->attrs.offset + i * size, size, contents, ret_what);
+        int r = take_attr(file, header->attrs.offset + i * size, size, contents, ret_fault);
         if (r < 0)
             return r;
     }

@@ -7,9 +7,15 @@
 #include "perfdata/contents.h"
 #include "perfdata/window.h"
 
+/* What is wrong with a file, and where in it that stands. */
+struct section_fault {
+    const char *what;
+    uint64_t offset;
+};
+
 /* The events. 0, -errno of reading, -ENOMEM, or -EBADMSG and what is wrong. */
 int section_attrs(const struct window *file, const struct perfdata_header *header, struct contents *contents,
-                  const char **ret_what);
+                  struct section_fault *ret_fault);
 
 /* The features, whose table is at `table`. 0, -errno of reading, or -ENOMEM. A file without any, or with
  * one that is missing or damaged, was cut: *ret_whole is then false, and what is there is taken in. */
