@@ -21,20 +21,30 @@
 static struct {
     pthread_once_t asked;
     struct regions *regions;
-    bool over;         /* the report was written */
-    pthread_key_t key; /* its destructor sees threads end */
-    int error_fd;      /* stderr, as it was then; -1: closed */
-    char *path;        /* of the JSON; NULL: text to error_fd */
+    bool over;              /* the report was written */
+    pthread_key_t key;      /* its destructor sees threads end */
+    int error_fd;           /* stderr, as it was then; -1: closed */
+    uint64_t error_file[2]; /* … and which file that is: the number may be another's by the end */
+    char *path;             /* of the JSON; NULL: text to error_fd */
 } armed = {.asked = PTHREAD_ONCE_INIT, .error_fd = -1};
 
 static __thread struct region_thread *self;
+
+/* A program that closes what it did not open (closefrom(3)) may have a file of its own there now. */
+static bool has_error_fd(void)
+{
+    uint64_t now[2];
+
+    return armed.error_fd >= 0 && sys_file_identity(armed.error_fd, now) == 0 &&
+           memcmp(now, armed.error_file, sizeof now) == 0;
+}
 
 static void tell(const char *what, const char *why, const char *remedy)
 {
     char line[1200];
     int n = snprintf(line, sizeof line, "reckon: %s: %s%s%s\n", what, why, *remedy ? "; " : "", remedy);
 
-    if (armed.error_fd >= 0 && n > 0)
+    if (n > 0 && has_error_fd())
         rk_sink_write_fd((void *)(intptr_t)armed.error_fd, line, strlen(line));
 }
 
@@ -67,7 +77,7 @@ static void report(void)
         if (!written)
             tell(armed.path, e.what, "here is what was counted:");
     }
-    if (!written && armed.error_fd >= 0 && regions_export(armed.regions, "text", &text, &e) < 0)
+    if (!written && has_error_fd() && regions_export(armed.regions, "text", &text, &e) < 0)
         tell("regions", e.what, e.remedy);
     sys_pipe_release(&hold);
 }
@@ -135,10 +145,17 @@ static void ask(void)
     if (!events || !*events)
         return;
     armed.error_fd = sys_duplicate(STDERR_FILENO);
+    if (armed.error_fd >= 0 && sys_file_identity(armed.error_fd, armed.error_file) < 0) {
+        sys_close(armed.error_fd);
+        armed.error_fd = -1;
+    }
     if (arm(events, output, &regions, &e) == 0) {
         armed.regions = regions;
         return;
     }
+    if (e.cause == RK_CAUSE_NO_EVENT) /* RECKON_REGIONS=1, maybe */
+        snprintf(e.remedy, sizeof e.remedy,
+                 "`reckon list` shows what there is; RECKON_REGIONS=default will do");
     tell("RECKON_REGIONS", e.what, e.remedy);
     regions_free(regions);
     free(armed.path);

@@ -51,6 +51,17 @@ int sys_duplicate(int fd)
     return copy < 0 ? -errno : copy;
 }
 
+int sys_file_identity(int fd, uint64_t ret[static 2])
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    ret[0] = (uint64_t)st.st_dev;
+    ret[1] = (uint64_t)st.st_ino;
+    return 0;
+}
+
 void sys_close(int fd)
 {
     int saved = errno;

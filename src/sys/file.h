@@ -23,6 +23,8 @@ int sys_link_at(int root, const char *path, char *buffer, size_t size);
 void sys_close(int fd);
 /* Another descriptor for the same, close-on-exec and above 2; or -errno. */
 int sys_duplicate(int fd);
+/* Which file it is: device and inode. 0 or -errno. */
+int sys_file_identity(int fd, uint64_t ret[static 2]);
 static inline void sys_close_cleanup(int *fd)
 {
     if (*fd >= 0)

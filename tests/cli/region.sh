@@ -86,7 +86,7 @@ check 'list(R) == ["parent", "outer", "outer/inner"] and i("parent") < 1000 and 
 measured jump
 check 'r("around/left")["unended"] == 1 and about(i("around"), 12) and r("around")["unended"] == 0'
 measured mismatch
-check 'r("a")["calls"] == 1 and "1 ends of regions that were not open" in notes'
+check 'r("a")["calls"] == 1 and "1 end of a region that was not open" in notes'
 
 measured plugin "$plugin" nest
 check 'r("plugin")["calls"] == 2'
@@ -143,8 +143,20 @@ RECKON_REGIONS=page-faults "$program" nest exit 2>&- >out
 RECKON_REGIONS=page-faults "$program" nest close-stderr 2>err || fail "stderr closed later: $?"
 grep -q '^  inner' err || fail "stderr closed later: nothing is said"
 [ -f mine ] && [ ! -s mine ] || fail "writes into the program's own file"
+rm mine
+RECKON_REGIONS=page-faults "$program" nest close-all 2>err || fail "everything closed: $?"
+[ -f mine ] && [ ! -s mine ] || fail "everything closed: writes into the program's own file"
+RECKON_REGIONS=page-faults RECKON_REGIONS_OUTPUT=/nowhere/x "$program" nest close-all 2>err || fail "everything closed: $?"
+[ ! -s mine ] || fail "everything closed: tells it in the program's own file"
 { RECKON_REGIONS=page-faults "$program" nest exit; echo $? >status; } 2>&1 | true
 [ "$(cat status)" = 3 ] || fail "a reader of stderr that has gone: $(cat status)"
+RECKON_REGIONS=1 "$program" nest >out 2>err || fail "RECKON_REGIONS=1: $?"
+grep -q 'RECKON_REGIONS=default will do' err || fail "RECKON_REGIONS=1: what to write"
+RECKON_REGIONS=task-clock,cycles,instructions "$program" nest >out 2>err || fail "cycles: $?"
+if grep -q '^not counted:' err; then # each reason once, with all that it stopped, behind an empty line
+    grep -qx 'not counted: cycles, instructions' err && [ "$(grep -c '^  fix: ' err)" = 1 ] || fail "reasons are repeated"
+    grep -B1 '^not counted' err | head -n 1 | grep -qx '' || fail "reasons stand close to the table"
+fi
 RECKON_REGIONS=no-such-event "$program" nest armed >out 2>err || fail "no such event: $?"
 grep -q '^reckon: RECKON_REGIONS: .*no-such-event' err && [ "$(cat out)" = 0 ] || fail "no such event"
 RECKON_REGIONS=page-faults,no-such-pmu/x/ "$program" nest >out 2>err || fail "no such pmu: $?"

@@ -36,6 +36,15 @@ static void touch(int pages)
     munmap(memory, (size_t)pages * size);
 }
 
+/* As a daemon does it: everything that it did not open is closed, and its own files get those numbers. */
+static void close_all(void)
+{
+    for (int fd = 2; fd < 64; fd++)
+        close(fd);
+    for (int fd = 2; fd < 64; fd++)
+        CHECK(open("mine", O_RDWR | O_CREAT, 0600) == fd);
+}
+
 static void nest(void)
 {
     RK_REGION("outer");
@@ -226,6 +235,8 @@ int main(int argc, char **argv)
             CHECK(chdir("/") == 0);
         else if (!strcmp(word, "close-stderr"))
             CHECK(close(STDERR_FILENO) == 0 && open("mine", O_RDWR | O_CREAT, 0600) == STDERR_FILENO);
+        else if (!strcmp(word, "close-all"))
+            close_all();
         else if (!strcmp(word, "exit")) {
             RK_REGION("exits");
             touch(40);
