@@ -2,6 +2,7 @@
 #include "../fake_tree.h"
 #include "event/event.h"
 #include "event/filter.h"
+#include "mistakes.h"
 
 #include <reckon/event.h>
 
@@ -88,12 +89,7 @@ static void what_is_taken(void **state)
 static void what_is_said_of_mistakes(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int rc;
-        uint32_t cause, position;
-        const char *what, *remedy;
-    } rows[] = {
+    static const struct mistake rows[] = {
         {SWITCH "'prev_pidd==1'/", -EINVAL, RK_CAUSE_SYNTAX, 27, "prev_pidd: the event has no such field",
          "prev_pid"},
         {SWITCH "'prev_pid==1 && pref_comm==\"a\"'/", -EINVAL, RK_CAUSE_SYNTAX, 42, "pref_comm", "prev_comm"},
@@ -123,16 +119,7 @@ static void what_is_said_of_mistakes(void **state)
         {"kprobe:x/ref_ctr_offset=1/", -EINVAL, RK_CAUSE_SYNTAX, 9, "filter and name", ""},
         {"cs/name=a'b'/", -EINVAL, RK_CAUSE_SYNTAX, 9, "quote stands around the whole value", ""},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct rk_events *events = NULL;
-        struct rk_error e = {.size = sizeof e};
-        int rc = rk_events_parse(host, rows[i].text, &events, &e);
-        if (rc != rows[i].rc || e.cause != rows[i].cause || e.position != rows[i].position ||
-            !strstr(e.what, rows[i].what) || !strstr(e.remedy, rows[i].remedy))
-            fail_msg("\"%s\": %d, cause %s at %u: %s / %s", rows[i].text, rc, rk_cause_name(e.cause),
-                     e.position, e.what, e.remedy);
-        assert_null(events);
-    }
+    expect_mistakes(host, rows, sizeof rows / sizeof *rows);
     char long_one[FILTER_MAX + 64];
     snprintf(long_one, sizeof long_one, SWITCH "'prev_pid==%0*d'/", FILTER_MAX, 1);
     struct rk_events *events = NULL;

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "mistakes.h"
+
 static struct rk_host *host;
 
 static int set_up(void **state)
@@ -273,12 +275,7 @@ static void units(void **state)
 static void mistakes_have_a_place_and_a_word(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int rc;
-        uint32_t cause, position;
-        const char *what, *remedy;
-    } rows[] = {
+    static const struct mistake rows[] = {
         {"", -EINVAL, RK_CAUSE_SYNTAX, 0, "no event is named", "cycles,instructions:u"},
         {" \t\n ", -EINVAL, RK_CAUSE_SYNTAX, 4, "no event is named", ""},
         {"cycels", -ENOENT, RK_CAUSE_NO_EVENT, 0, "cycels: no such event",
@@ -336,19 +333,7 @@ static void mistakes_have_a_place_and_a_word(void **state)
         {"cycles \x1b[2J", -EINVAL, RK_CAUSE_SYNTAX, 7, "got '\\x1b'", ""},
         {"%s%n", -ENOENT, RK_CAUSE_NO_EVENT, 0, "%s%n: no such event", ""},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct rk_events *events = (struct rk_events *)1;
-        struct rk_error e = {.size = sizeof e};
-        int rc = rk_events_parse(host, rows[i].text, &events, &e);
-        if (rc != rows[i].rc || e.code != rc || e.cause != rows[i].cause || e.position != rows[i].position ||
-            e.stage != RK_STAGE_EVENT || !strstr(e.what, rows[i].what) || !strstr(e.remedy, rows[i].remedy))
-            fail_msg("\"%s\": %d, cause %u at %u: %s / %s", rows[i].text, rc, e.cause, e.position, e.what,
-                     e.remedy);
-        assert_ptr_equal(events, (struct rk_events *)1);
-        for (const char *c = e.what; *c; c++)
-            assert_true((unsigned char)*c >= 0x20);
-        assert_int_equal(rk_events_parse(host, rows[i].text, &events, NULL), rc);
-    }
+    expect_mistakes(host, rows, sizeof rows / sizeof *rows);
     struct rk_events *events;
     assert_int_equal(rk_events_parse(NULL, "cycles", &events, NULL), -EINVAL);
     assert_int_equal(rk_events_parse(host, NULL, &events, NULL), -EINVAL);

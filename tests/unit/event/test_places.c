@@ -2,6 +2,7 @@
 #include "../fake_tree.h"
 #include "event/event.h"
 #include "event/glob.h"
+#include "mistakes.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -112,12 +113,7 @@ static void what_they_mean(void **state)
 static void what_is_said_of_mistakes(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int rc;
-        uint32_t cause, position;
-        const char *what, *remedy;
-    } rows[] = {
+    static const struct mistake rows[] = {
         {"sched:sched_swich", -ENOENT, RK_CAUSE_NO_EVENT, 6, "no such tracepoint", "sched_switch"},
         {"shed:sched_switch", -ENOENT, RK_CAUSE_NO_EVENT, 0, "no tracepoints of that system", "sched"},
         {"sched:x*", -ENOENT, RK_CAUSE_NO_EVENT, 6, "no such tracepoint", ""},
@@ -158,16 +154,7 @@ static void what_is_said_of_mistakes(void **state)
         {"mem:nowhere", -ENOENT, RK_CAUSE_NO_EVENT, 4, "no such symbol", ""},
         {"mem:hidden", -EACCES, RK_CAUSE_CAPABILITY, 4, "hides", "kptr_restrict"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct rk_events *events = NULL;
-        struct rk_error e = {.size = sizeof e};
-        int rc = rk_events_parse(host, rows[i].text, &events, &e);
-        if (rc != rows[i].rc || e.cause != rows[i].cause || e.position != rows[i].position ||
-            !strstr(e.what, rows[i].what) || !strstr(e.remedy, rows[i].remedy))
-            fail_msg("\"%s\": %d, cause %s at %u: %s / %s", rows[i].text, rc, rk_cause_name(e.cause),
-                     e.position, e.what, e.remedy);
-        rk_events_free(events);
-    }
+    expect_mistakes(host, rows, sizeof rows / sizeof *rows);
 }
 
 static void long_patterns(void **state)
