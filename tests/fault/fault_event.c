@@ -3,43 +3,14 @@
  * a filter on their format, functions of a program, symbols of the kernel, vendors' names by libpfm4.
  */
 #include "fault.h"
+#include "tree.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #define PMU "sys/bus/event_source/devices/"
 #define TRACING "sys/kernel/tracing/events/"
 
 static bool vendors;
-
-static int put(const char *path, const void *bytes, size_t n)
-{
-    char part[256];
-    for (const char *at = path; (at = strchr(at, '/')); at++) {
-        snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
-        mkdir(part, 0755);
-    }
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return -1;
-    size_t written = fwrite(bytes, 1, n, file);
-    return fclose(file) == 0 && written == n ? 0 : -1;
-}
-
-static int copy(const char *name, const char *path)
-{
-    char from[512], bytes[65536];
-    snprintf(from, sizeof from, "%s/elf/%s", getenv("DATA") ? getenv("DATA") : "tests/data", name);
-    FILE *file = fopen(from, "re");
-    if (!file)
-        return -1;
-    size_t n = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    return put(path, bytes, n);
-}
 
 static int prepare(void)
 {
@@ -75,7 +46,7 @@ static int prepare(void)
         {"sys/devices/system/cpu/online", "0\n"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (put(files[i][0], files[i][1], strlen(files[i][1])) < 0)
+        if (put_text(files[i][0], files[i][1]) < 0)
             return -1;
     setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* the same name on every processor */
     void *library = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);

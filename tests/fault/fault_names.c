@@ -1,45 +1,9 @@
 /* Mappings of a process, and the names of addresses: of a stripped file with its debug file, of the kernel. */
 #include "fault.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "tree.h"
 
 #define DEBUG_PATH "usr/lib/debug/.build-id/00/112233445566778899aabbccddeeff01234567.debug"
 #define ID "\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff\x01\x23\x45\x67"
-
-static int make_directories(const char *path)
-{
-    char part[256];
-    for (const char *at = path; (at = strchr(at, '/')); at++) {
-        snprintf(part, sizeof part, "%.*s", (int)(at - path), path);
-        mkdir(part, 0755);
-    }
-    return 0;
-}
-
-static int put(const char *path, const void *bytes, size_t n)
-{
-    make_directories(path);
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return -1;
-    size_t written = fwrite(bytes, 1, n, file);
-    return fclose(file) == 0 && written == n ? 0 : -1;
-}
-
-static int copy(const char *name, const char *path)
-{
-    char from[512], bytes[65536];
-    snprintf(from, sizeof from, "%s/elf/%s", getenv("DATA") ? getenv("DATA") : "tests/data", name);
-    FILE *file = fopen(from, "re");
-    if (!file)
-        return -1;
-    size_t n = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    return put(path, bytes, n);
-}
 
 static int prepare(void)
 {
@@ -49,10 +13,9 @@ static int prepare(void)
                                    "ffffffffc0001000 t ext4_open\t[ext4]\n";
     static const char notes[] = "\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0" ID;
     return copy("labels.stripped", "lib/stripped") < 0 || copy("labels", "lib/labels") < 0 ||
-                   copy("labels.debug", DEBUG_PATH) < 0 || put("proc/7/maps", maps, strlen(maps)) < 0 ||
-                   put("proc/7/task/7/comm", "seven\n", 6) < 0 ||
-                   put("proc/7/task/8/comm", "eight\n", 6) < 0 ||
-                   put("proc/kallsyms", kallsyms, strlen(kallsyms)) < 0 ||
+                   copy("labels.debug", DEBUG_PATH) < 0 || put_text("proc/7/maps", maps) < 0 ||
+                   put_text("proc/7/task/7/comm", "seven\n") < 0 ||
+                   put_text("proc/7/task/8/comm", "eight\n") < 0 || put_text("proc/kallsyms", kallsyms) < 0 ||
                    put("sys/kernel/notes", notes, sizeof notes - 1) < 0
                ? -1
                : 0;

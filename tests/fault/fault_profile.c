@@ -1,46 +1,10 @@
 /* `reckon report` and `reckon export`: a recording made into a profile, with names, and written out. */
-#include "fault.h"
+#include "profile.h"
 #include "recording.h"
-
-static int fold(void *context, const void *data, size_t n)
-{
-    *(uint64_t *)context = fault_fold(*(uint64_t *)context, data, n);
-    return 0;
-}
-
-static int scenario(uint64_t *digest)
-{
-    struct rk_stream *stream = NULL;
-    struct rk_profile_builder *builder = NULL;
-    struct rk_profile *profile = NULL;
-    const struct rk_record *record;
-    struct rk_sink sink = {sizeof sink, 0, fold, digest};
-    int rc = 0;
-
-    NEW(stream, rk_stream_file("perf.data", &stream, e));
-    /* Without lines: they would be read from every debug file that is installed here. */
-    struct rk_profile_options options = {.size = sizeof options, .no_inline = 1, .no_lines = 1};
-    NEW(builder, rk_profile_builder_open(&options, &builder, e));
-    while ((rc = rk_stream_next(stream, &record)) == 1) {
-        HOT(rk_profile_feed(builder, stream, record));
-        HOT(rk_stream_release(stream));
-    }
-    if (rc < 0)
-        goto end;
-    struct rk_profile_builder *done = builder;
-    builder = NULL;
-    NEW(profile, rk_profile_finish(done, stream, &profile, e));
-    for (const char *const *format = (const char *const[]){"folded", "csv", "json", NULL}; *format; format++)
-        TRY(rk_profile_export(profile, *format, &sink, e));
-end:
-    EXPECT(rk_profile_free(profile) == NULL);
-    EXPECT(rk_profile_builder_close(builder) == NULL);
-    EXPECT(rk_stream_close(stream) == NULL);
-    return rc;
-}
 
 int main(int argc, char **argv)
 {
-    return fault_main(&(struct fault_scenario){.name = "profile", .prepare = make_recording, .run = scenario},
-                      argc, argv);
+    return fault_main(
+        &(struct fault_scenario){.name = "profile", .prepare = make_recording, .run = profile_scenario}, argc,
+        argv);
 }

@@ -1,31 +1,6 @@
 /* Stacks through a module with tables of each kind: sorted, unsorted, for debuggers; of a file that is not there. */
 #include "fault.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-static int put(const char *path, const void *bytes, size_t n)
-{
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return -1;
-    size_t written = fwrite(bytes, 1, n, file);
-    return fclose(file) == 0 && written == n ? 0 : -1;
-}
-
-static int copy(const char *name, const char *path)
-{
-    char from[512], bytes[65536];
-    snprintf(from, sizeof from, "%s/elf/%s", getenv("DATA") ? getenv("DATA") : "tests/data", name);
-    FILE *file = fopen(from, "re");
-    if (!file)
-        return -1;
-    size_t n = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    return put(path, bytes, n);
-}
+#include "tree.h"
 
 static int prepare(void)
 {
@@ -33,14 +8,9 @@ static int prepare(void)
                                "00020000-00030000 r-xp 00000000 08:02 18  /lib/unsorted\n"
                                "00030000-00040000 r-xp 00000000 08:02 19  /lib/debug\n"
                                "00040000-00050000 r-xp 00000000 08:02 20  /lib/gone\n";
-    mkdir("lib", 0755);
-    mkdir("proc", 0755);
-    mkdir("proc/7", 0755);
-    mkdir("proc/7/task", 0755);
-    mkdir("proc/7/task/7", 0755);
     return copy("frames", "lib/sorted") < 0 || copy("frames.unsorted", "lib/unsorted") < 0 ||
-                   copy("frames.debug", "lib/debug") < 0 || put("proc/7/maps", maps, strlen(maps)) < 0 ||
-                   put("proc/7/task/7/comm", "seven\n", 6) < 0
+                   copy("frames.debug", "lib/debug") < 0 || put_text("proc/7/maps", maps) < 0 ||
+                   put_text("proc/7/task/7/comm", "seven\n") < 0
                ? -1
                : 0;
 }

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Records `sh -c …` into perf.data in the working directory: 0 or -errno, said on stdout. */
-static inline int make_recording(void)
+/* Records `sh -c …` into perf.data in the working directory, with the fields `sample`: 0 or -errno, said on stdout. */
+static inline int record_fields(uint64_t sample)
 {
     char *argv[] = {"sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done", NULL};
     struct rk_error e = {.size = sizeof e};
@@ -20,12 +20,14 @@ static inline int make_recording(void)
     struct rk_set *set = NULL;
     struct rk_capture *capture = NULL;
     struct rk_exit x = {.size = sizeof x};
-    struct rk_set_options options = {.size = sizeof options,
-                                     .frequency = 1000,
-                                     .sample = RK_SAMPLE_CALLCHAIN,
-                                     .records = RK_RECORDS_PROFILE};
+    struct rk_set_options options = {
+        .size = sizeof options, .frequency = 1000, .sample = sample, .records = RK_RECORDS_PROFILE};
     int rc;
 
+    if (sample & RK_SAMPLE_STACK_USER) {
+        options.regs_user = rk_unwind_registers(RK_MACHINE_HERE);
+        options.stack_user = 4096;
+    }
     if ((rc = rk_host_open(NULL, &host, &e)) < 0 ||
         (rc = rk_events_parse(host, "cpu-clock:u", &events, &e)) < 0 ||
         (rc = rk_target_command(argv, NULL, &target, &e)) < 0 ||
@@ -44,6 +46,17 @@ static inline int make_recording(void)
     rk_events_free(events);
     rk_host_close(host);
     return rc;
+}
+
+static inline int make_recording(void)
+{
+    return record_fields(RK_SAMPLE_CALLCHAIN);
+}
+
+/* Stacks as they were, to be unwound when they are read. */
+static inline int make_stacks(void)
+{
+    return record_fields(RK_SAMPLE_CALLCHAIN | RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER);
 }
 
 #endif
