@@ -3,6 +3,7 @@
  */
 #include "command.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,10 +64,20 @@ static const char *nearest_verb(const char *word)
     return best;
 }
 
+/* Whoever closed standard input or an output shall have it closed, and not what is opened first in its place: messages
+ * would be written into a recording. Opened the wrong way round, it fails as before. */
+static void keep_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(STATUS_FAILED);
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
 
+    keep_standard_streams();
     if (strcmp(word, "--version") == 0)
         return print_version();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {

@@ -157,6 +157,8 @@ static int open_lines(int root, const struct rk_module *wanted, const struct mod
         return rc;
     if (!build_id_same(&id, &module->id))
         return -ENOENT;
+    if (own->type == ELF_TYPE_RELOCATABLE) /* what its DWARF refers to is the linker's to fill in */
+        return -ENOENT;
     if (has_lines(own))
         return dwarf_open(root, &(struct dwarf_place){path, path}, TAKE_PTR(own), ret);
     return open_debug_lines(root, path, &module->id, own, ret);

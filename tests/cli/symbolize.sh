@@ -128,6 +128,17 @@ printf '%s\nhello\n%s\n' "$start" "$start" | "$RECKON" symbolize -e inlined >out
 grep -q "line 2: 'hello' is not" err || fail "a bad line: which"
 [ "$(grep -cx outermost out)" = 1 ] || fail "a bad line: what came before"
 
+# Nobody's standard input or output is another file's: what was closed stays closed.
+"$RECKON" symbolize -e inlined <&- >out 2>err
+[ $? -eq 1 ] && grep -q 'standard input: Bad file descriptor' err || fail "no standard input"
+"$RECKON" symbolize -e inlined "$start" >&- 2>err
+[ $? -eq 1 ] && grep -q 'Bad file descriptor' err || fail "no standard output"
+
+# An object file that is not linked yet: names, and no lines, since those are the linker's to fill in.
+cc -O2 -g -c -o inlined.o inlined.c || fail "cc -c"
+"$RECKON" symbolize -e inlined.o -P "$(nm inlined.o | sed -n 's/ T outermost$//p')" >out 2>err || fail "an object file"
+grep -q '^outermost at ??:0' out || fail "an object file"
+
 # More than a batch; the last line has no end.
 { yes "$start" | head -n 300000; printf '%s' "$start"; } | "$RECKON" symbolize -e inlined >out 2>err || fail "many"
 [ "$(grep -cx outermost out)" = 300001 ] || fail "many: $(grep -cx outermost out)"
