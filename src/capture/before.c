@@ -54,6 +54,14 @@ static int put_target(const struct rk_capture *c, struct synth *synth, bool late
     return r;
 }
 
+static bool sees_kernel(const struct rk_set *set)
+{
+    for (uint32_t i = 0; i < set->n_events; i++)
+        if (!set->events[i].absent && !(set->events[i].attr.flags & ATTR_EXCLUDE_KERNEL))
+            return true;
+    return false;
+}
+
 int capture_before(struct rk_capture *c, bool late)
 {
     struct synth *synth = malloc(sizeof *synth);
@@ -67,6 +75,8 @@ int capture_before(struct rk_capture *c, bool late)
                             .put = put_synthetic,
                             .context = c};
     r = synth_kernel(synth);
+    if (r == 0 && sees_kernel(c->set))
+        r = synth_bpf(synth);
     if (r == 0 && c->target && (c->set->options.records & RK_RECORDS_PROFILE))
         r = put_target(c, synth, late);
     free(synth);

@@ -23,6 +23,9 @@ struct synth {
 /* The kernel, and its modules. 0, also where addresses are hidden from this user: then there are no records. */
 int synth_kernel(struct synth *synth);
 
+/* The functions of BPF programs. 0, also where this user may not see them, or -errno of put(). */
+int synth_bpf(struct synth *synth);
+
 /* A process or thread by its id: of a process all threads, of another thread that one. 0, also where it has ended
  * meanwhile, or -errno. */
 int synth_task(struct synth *synth, int32_t id);

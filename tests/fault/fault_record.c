@@ -1,7 +1,18 @@
 /* `reckon record sh -c …`: sampled into a file, which must be one that can be read, whatever happened. */
+#include "../live/bpf.h"
 #include "fault.h"
 
 #include <errno.h>
+
+/* Where a BPF program can be loaded, the kernel is sampled too, so that it is found: it was there before. */
+static const char *event = "cpu-clock:u";
+
+static int prepare(void)
+{
+    if (load_bpf("earlier") >= 0) /* stays loaded */
+        event = "cpu-clock";
+    return 0;
+}
 
 /* What a recording that met a fault has left is readable to the last flush. */
 static void check_readable(void)
@@ -49,7 +60,7 @@ static int scenario(uint64_t *digest)
         options.sample = RK_SAMPLE_CALLCHAIN;
 
     NEW(host, rk_host_open(NULL, &host, e));
-    NEW(events, rk_events_parse(host, "cpu-clock:u", &events, e));
+    NEW(events, rk_events_parse(host, event, &events, e));
     NEW(target, rk_target_command(argv, NULL, &target, e));
     NEW(set, rk_set_open(host, events, target, &options, &set, e));
     NEW(capture, rk_capture_open(host, set, target, &file, &capture, e));
@@ -80,5 +91,6 @@ end:
 
 int main(int argc, char **argv)
 {
-    return fault_main(&(struct fault_scenario){.name = "record", .run = scenario}, argc, argv);
+    return fault_main(&(struct fault_scenario){.name = "record", .prepare = prepare, .run = scenario}, argc,
+                      argv);
 }
