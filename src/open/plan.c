@@ -182,10 +182,11 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
         return rc;
     plan.descriptors =
         (uint64_t)plan.n_events * plan.n_slots + (plan.n_cgroups > 0); /* one directory at a time */
-    if (plan.sampling)
-        plan.ring_bytes = options->ring_bytes
-                              ? options->ring_bytes
-                              : ring_that_fits(host, plan.n_rings, ring_wanted(options, plan.n_rings));
+    if (plan.sampling) {
+        plan.ring_wanted = options->ring_bytes ? options->ring_bytes : ring_wanted(options, plan.n_rings);
+        plan.ring_bytes =
+            options->ring_bytes ? options->ring_bytes : ring_that_fits(host, plan.n_rings, plan.ring_wanted);
+    }
     *ret = plan;
     return 0;
 }

@@ -12,7 +12,8 @@ struct plan {
     uint32_t n_slots, n_rings, n_events, n_cgroups;
     uint64_t descriptors;
     uint32_t ring_bytes;
-    int32_t mark; /* births_mark() before the target's threads were listed */
+    uint32_t ring_wanted; /* … and what it would be without a limit on locked memory */
+    int32_t mark;         /* births_mark() before the target's threads were listed */
     bool sampling, inherit, each_cpu;
 };
 

@@ -198,6 +198,7 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     set->follows = target_by_cpu(target->kind) && !target->cpus && !set->sampling;
     set->enabled = set->options.enabled;
     set->ring_bytes = plan->ring_bytes;
+    set->ring_wanted = plan->ring_wanted;
     set->ring_bytes_fixed = set->options.ring_bytes != 0;
     set->pid = sys_process_id();
     set->fork_word = sys_fork_word();

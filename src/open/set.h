@@ -119,6 +119,7 @@ struct rk_set {
     struct rk_value *row;     /* … and a slot's values: scratch, so that reading allocates nothing */
 
     uint32_t ring_bytes;   /* of each ring's data; a power of two */
+    uint32_t ring_wanted;  /* … and what was meant to be */
     bool ring_bytes_fixed; /* the caller chose it: don't map less where the mlock limit is in the way */
 
     VECTOR(struct set_note) notes;

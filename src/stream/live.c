@@ -25,6 +25,7 @@
 #include "sys/ready.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static void unmap_all(struct stream_live *live)
 {
@@ -93,6 +94,25 @@ static int map_all(struct stream_live *live, size_t bytes, uint32_t *ret_failed)
     return 0;
 }
 
+/* Smaller than meant is told, once, with the limit that would do. */
+static int note_smaller(struct stream_live *live, size_t bytes)
+{
+    struct rk_set *set = live->set;
+    const int32_t *cpus;
+    size_t n_cpus = 0;
+    char remedy[96];
+
+    if (rk_host_cpus(set->host, &cpus, &n_cpus) < 0 || n_cpus == 0)
+        n_cpus = 1;
+    uint64_t all = (uint64_t)(set->ring_wanted + sys_page_size()) * live->n, kib = UINT64_C(1024) * n_cpus;
+    snprintf(remedy, sizeof remedy, "sudo sysctl -w kernel.perf_event_mlock_kb=%ju",
+             (uintmax_t)((all + kib - 1) / kib));
+    return set_note_add(set, UINT32_MAX, RK_CAUSE_MLOCK, false, remedy,
+                        "rings have %zu KiB each, not %u: the limit on locked memory (perf_event_mlock_kb, "
+                        "RLIMIT_MEMLOCK) allows no more",
+                        bytes >> 10, set->ring_wanted >> 10);
+}
+
 /* Rings of the size that was asked for; where the mlock limit is in the way and the size was not the caller's
  * choice, of half as much, and so on; all the same size. */
 static int map_rings(struct stream_live *live, struct rk_error *e)
@@ -107,16 +127,9 @@ static int map_rings(struct stream_live *live, struct rk_error *e)
     if (r < 0)
         return set_fail(set, RK_STAGE_MAP, set->rings[failed].slot, set->rings[failed].event, r,
                         (uint64_t)(bytes + page) * live->n, e);
-    if (bytes != set->ring_bytes) {
-        r = set_note_add(set, UINT32_MAX, RK_CAUSE_MLOCK, false,
-                         "sudo sysctl -w kernel.perf_event_mlock_kb=4096",
-                         "rings have %zu KiB each, not %u: the limit on locked memory (perf_event_mlock_kb, "
-                         "RLIMIT_MEMLOCK) allows no more",
-                         bytes >> 10, set->ring_bytes >> 10);
-        if (r < 0)
-            return fail_memory(e, RK_STAGE_MAP);
-        set->ring_bytes = (uint32_t)bytes;
-    }
+    if (bytes != set->ring_wanted && note_smaller(live, bytes) < 0)
+        return fail_memory(e, RK_STAGE_MAP);
+    set->ring_bytes = (uint32_t)bytes;
     for (uint32_t i = 0; i < live->n; i++) {
         uint32_t slot, event;
         r = set_ring_redirect(set, i, &slot, &event);

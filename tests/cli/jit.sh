@@ -37,15 +37,17 @@ int main(int argc, char **argv)
 C
 cc -o jit jit.c || { echo "no compiler"; exit 77; }
 
-"$RECKON" record -q -e cpu-clock:u ./jit 'LazyCompile:~sum /srv/add up.js:3' >map 2>err
+"$RECKON" record -e cpu-clock:u ./jit 'LazyCompile:~sum /srv/add up.js:3' >map 2>err
 status=$?
 [ $status = 77 ] && { echo "no code can be made at run time here"; exit 77; }
 [ $status = 0 ] || fail "record: $status"
 trap 'rm -f "$(cat map)"' EXIT
+grep -q 'code made at run time is named by 1 file /tmp/perf-PID.map: keep it' err || fail "the map is not noted"
 "$RECKON" report >out 2>err || fail "report"
 grep -q 'LazyCompile:~sum /srv/add up.js:3' out || fail "the name in perf-PID.map"
 ! grep -q 'an older one' out || fail "a line that another one overrode"
 
-"$RECKON" record -q -e cpu-clock:u ./jit >no 2>err || fail "record"
+"$RECKON" record -e cpu-clock:u ./jit >no 2>err || fail "record"
+! grep -q 'perf-PID.map' err || fail "a map is noted where there is none"
 "$RECKON" report >out 2>err || fail "report"
 grep -q 'no /tmp/perf-PID.map names it' out || fail "no reason is given"

@@ -43,6 +43,16 @@ done <<'W'
 W
 grep -q 'no command' err || fail "no command"
 
+# Rings adapt to what this user may lock, and it says so; a size that was asked for does not.
+if [ "$(id -u)" != 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ]; then
+    (ulimit -l 0 && "$RECKON" record -q -e cpu-clock:u -g -o locked.data sh -c "$busy") 2>err || fail "little locked memory"
+    grep -qE 'rings have [0-9]+ KiB each, not [0-9]+: the limit on locked memory' err &&
+        grep -q 'fix: sudo sysctl -w kernel.perf_event_mlock_kb=' err || fail "smaller rings: not said"
+    [ "$(samples locked.data)" -gt 5 ] || fail "smaller rings: few samples"
+    (ulimit -l 0 && "$RECKON" record -q -e cpu-clock:u -m 1G -o asked.data true) 2>err
+    [ $? = 1 ] && grep -q 'more locked memory than this user may have' err && [ ! -e asked.data ] || fail "-m 1G"
+fi
+
 # Where there is nothing to record branches with, that is what is said, not what cpu-clock can't.
 if ! "$RECKON" record -q -e cycles:u -o hw.data true 2>err && grep -q 'no hardware PMU' err; then
     for words in "-b" "-j any_call,u" "--call-graph lbr"; do
