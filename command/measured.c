@@ -146,6 +146,8 @@ int measured_open(struct measured *m, const struct stat_options *o, struct rk_ho
         return 0;
     rc = find_targets(m, o, host, events, e);
     m->sum = o->by == RK_BY_ALL;
+    m->host = host;
+    m->by = o->by;
     for (size_t i = 0; rc == 0 && i < m->n; i++) {
         struct measured_part *part = &m->parts[i];
         rc = rk_set_open(host, events, part->target ? part->target : m->command, &options, &part->set, e);
@@ -204,13 +206,73 @@ static int read_sum(struct measured *m, struct rk_value *ret)
     return rc;
 }
 
-int measured_read(struct measured *m, struct rk_value *ret)
+/* A table of the rows `old` as one of the rows `now`, of which the old ones are some, in the same order. */
+static struct rk_value *spread(const struct rk_value *table, const struct rk_rows *old,
+                               const struct rk_rows *now, size_t events)
 {
-    m->unplaced = 0;
+    struct rk_value *wider = calloc(rk_rows_count(now) * events + 1, sizeof *wider);
+    struct rk_row a = {.size = sizeof a}, b = {.size = sizeof b};
+
+    for (size_t i = 0, at = 0; wider && i < rk_rows_count(old); at++) {
+        if (rk_rows_row(now, at, &b) < 0)
+            break;
+        rk_rows_row(old, i, &a);
+        if (strcmp(a.name, b.name) == 0)
+            memcpy(wider + at * events, table + i++ * events, events * sizeof *wider);
+    }
+    return wider;
+}
+
+/* Only CPUs come, and they are one part. All or nothing: a table that can't grow leaves everything as it was. */
+static int add_rows(struct measured *m, struct rk_value **tables[], size_t n)
+{
+    struct measured_part *part = &m->parts[0];
+    size_t events = rk_set_events(part->set);
+    struct rk_value *wider[4] = {NULL};
+    struct rk_rows *rows = NULL;
+    size_t made = 0;
+
+    if (n > sizeof wider / sizeof *wider || rk_rows_make(m->host, part->set, m->by, &rows, NULL) < 0)
+        return -1;
+    while (made < n && (wider[made] = spread(*tables[made], part->rows, rows, events)))
+        made++;
+    if (made < n) {
+        while (made > 0)
+            free(wider[--made]);
+        rk_rows_free(rows);
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++) {
+        free(*tables[i]);
+        *tables[i] = wider[i];
+    }
+    rk_rows_free(part->rows);
+    part->rows = rows;
+    part->slots = rk_set_slots(part->set);
+    m->n_rows = rk_rows_count(rows);
+    m->n_values = m->n_rows * events;
+    return 0;
+}
+
+int measured_follow(struct measured *m, struct rk_value **tables[], size_t n)
+{
+    size_t came = 0;
+
     for (size_t p = 0; p < m->n; p++) {
         rk_set_refresh(m->parts[p].set, NULL); /* what can't be opened is missing, and what was open stays */
-        m->unplaced += m->sum ? 0 : rk_set_slots(m->parts[p].set) - m->parts[p].slots;
+        came += rk_set_slots(m->parts[p].set) - m->parts[p].slots;
     }
+    m->unplaced = 0;
+    if (m->sum || came == 0)
+        return 0;
+    if (m->n == 1 && add_rows(m, tables, n) == 0)
+        return 1;
+    m->unplaced = came;
+    return 0;
+}
+
+int measured_read(struct measured *m, struct rk_value *ret)
+{
     if (m->sum && m->n == 1)
         return rk_set_total(m->parts[0].set, ret, m->n_values);
     if (m->sum && m->n > 1)

@@ -25,7 +25,9 @@ struct measured {
     struct measured_part *parts;
     size_t n;
     size_t n_rows, n_values;
-    size_t unplaced; /* CPUs that came when the rows were made already, and so are in none */
+    struct rk_host *host;
+    uint32_t by;     /* enum rk_by: what the rows are */
+    size_t unplaced; /* CPUs that came, and for whose rows there was no memory */
 };
 
 /* Opens it all; the command waits for its start. 0, or -errno with *e filled. */
@@ -39,7 +41,14 @@ int measured_target(const struct stat_options *options, struct rk_host *host, co
 int measured_enable(struct measured *measured);
 int measured_disable(struct measured *measured);
 
-/* All values: n_values of them; CPUs that came meanwhile are counted with the others. 0 or -errno. */
+/*
+ * CPUs that came online since are counted from now on, and get their rows: n_rows and n_values grow, and so does each of
+ * the n tables of values, where what was in a row stays in it and a new one begins with 0. 1: there are new rows;
+ * 0: there are none.
+ */
+int measured_follow(struct measured *measured, struct rk_value **tables[], size_t n);
+
+/* All values: n_values of them. 0 or -errno. */
 int measured_read(struct measured *measured, struct rk_value *ret);
 
 /* n_rows of them, into `values`, of the same shape. */

@@ -171,8 +171,8 @@ static int run_all(const struct stat_options *o, struct rk_host *host, const str
             fprintf(stderr, "reckon stat: %s did not end when it was told to, and goes on\n", o->command[0]);
         if (m.unplaced)
             fprintf(stderr,
-                    "reckon stat: %zu CPUs came online later and have no line of their own: "
-                    "what ran there is in no count\n",
+                    "reckon stat: out of memory for %zu CPUs that came online later: what ran there is in no "
+                    "count\n",
                     m.unplaced);
         if (run.values && (!run.interrupted || s.runs == 0) && series_add(&s, &run, m.n_values) < 0) {
             fprintf(stderr, "reckon stat: out of memory, or the machine has changed between two runs\n");

@@ -26,6 +26,7 @@
 
 #define MS UINT64_C(1000000)
 #define TICK_MS 50         /* where there is no descriptor to wait for: a thread's end, a kernel before 5.3 */
+#define FOLLOW_MS 500      /* how often it is looked for CPUs that came, where all are measured */
 #define TERM_PATIENCE 2000 /* ms that a command has to end when it is told to */
 
 enum { SIGNALS, CONTROL, INTERVAL, DELAY, TIMEOUT, ENDS };
@@ -41,6 +42,7 @@ struct loop {
     uint64_t start_ns, since_ns; /* since when it counts; 0: it doesn't */
     uint64_t covered_ns;         /* before that */
     uint64_t told_ns, told;      /* what intervals have covered, and how many there were */
+    uint64_t followed_ns;        /* when it was last looked for CPUs that came */
     int interrupts;              /* passed on as something stronger */
 
     struct rk_value *now, *before, *delta;
@@ -156,12 +158,27 @@ static void disable(struct loop *l)
     measured_disable(l->m);
 }
 
+/* Room for the CPUs that came. */
+static int follow(struct loop *l)
+{
+    struct rk_value **tables[] = {&l->now, &l->before, &l->delta};
+
+    l->followed_ns = clock_ns();
+    if (measured_follow(l->m, tables, 3) == 0)
+        return 0;
+    free(l->rows);
+    l->rows = calloc(l->m->n_rows ? l->m->n_rows : 1, sizeof *l->rows);
+    return l->rows ? 0 : -ENOMEM;
+}
+
 /* What was counted since the last time that this was told. */
 static int tell_interval(struct loop *l)
 {
     uint64_t time_ns = clock_ns() - l->start_ns, so_far = covered(l);
-    int rc = measured_read(l->m, l->now);
+    int rc = follow(l);
 
+    if (rc == 0)
+        rc = measured_read(l->m, l->now);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < l->m->n_values; i++) {
@@ -269,7 +286,8 @@ static bool expired(struct loop *l, int which)
 
 static int loop_step(struct loop *l)
 {
-    int rc = 0, n = poll(l->fds, l->n_fds, l->tick ? TICK_MS : -1);
+    bool all = l->o->all || (l->o->cgroups && !l->o->cpus); /* CPUs that come are measured, too */
+    int rc = 0, n = poll(l->fds, l->n_fds, l->tick ? TICK_MS : all ? FOLLOW_MS : -1);
 
     if (n < 0 && errno != EINTR)
         return -errno;
@@ -284,6 +302,8 @@ static int loop_step(struct loop *l)
         rc = obey(l);
     if (expired(l, TIMEOUT))
         l->stop = true;
+    if (rc == 0 && all && clock_ns() - l->followed_ns >= FOLLOW_MS * MS)
+        rc = follow(l);
     if (rc == 0 && !l->stop && expired(l, INTERVAL) && covered(l) > l->told_ns) { /* else it was off */
         rc = tell_interval(l);
         l->stop |= l->o->interval_count && l->told >= l->o->interval_count;
@@ -320,7 +340,7 @@ static int start(struct loop *l)
     run_shield(l->m->command ? rk_target_pid(l->m->command) : 0);
     l->fds[SIGNALS].fd = run_fd();
     l->tick |= run_fd() < 0;
-    l->start_ns = clock_ns();
+    l->start_ns = l->followed_ns = clock_ns();
     if (set_timers(l) < 0)
         return cannot("no timer", errno);
     if (l->o->delay_ms == 0 && !l->m->started)
@@ -336,7 +356,9 @@ static int end(struct loop *l, struct stat_run *ret)
 {
     if (!l->m->started || !l->m->command || rk_target_wait(l->m->command, 0, &ret->exit) != 1)
         disable(l);
-    int rc = measured_read(l->m, l->now);
+    int rc = follow(l);
+    if (rc == 0)
+        rc = measured_read(l->m, l->now);
     uint64_t wall_ns = covered(l);
     if (l->m->command)
         end_command(l, ret);

@@ -4,7 +4,11 @@
  */
 #include "session.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct rk_error e = {.size = sizeof e};
 static struct rk_set *set;
@@ -63,8 +67,48 @@ static void hotplug(void)
     fault_on(1, 1000);
 }
 
-int main(void)
+/* `reckon stat -A -a`: a CPU that comes while a command runs is counted, and has its line. The command is this program. */
+static void rows_that_come(char *self)
 {
+    char *reckon = getenv("RECKON"), text[4096] = "";
+    int status = -1;
+
+    if (!reckon)
+        return;
+    put(1, false);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl(reckon, "reckon", "stat", "-A", "-a", "-x", ",", "-e", "page-faults", "-o", "rows", self,
+              "plug", (char *)NULL);
+        _exit(127);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0);
+    int fd = open("rows", O_RDONLY | O_CLOEXEC);
+    CHECK(fd >= 0 && read(fd, text, sizeof text - 1) > 0);
+    close(fd);
+    const char *row = strstr(text, "\nCPU1,1,");
+    if (strncmp(text, "CPU0,1,", 7) != 0 || !row || strtoull(row + 8, NULL, 10) < 500)
+        FAIL("CPU 1 came and had 500 faults:\n%s", text);
+}
+
+/* What it runs. */
+static int plug(void)
+{
+    cpu_set_t one;
+
+    put(1, true);
+    nanosleep(&(struct timespec){.tv_sec = 2}, NULL); /* it is looked for every half second */
+    CPU_ZERO(&one);
+    CPU_SET(1, &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    touch(500);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "plug") == 0)
+        return plug();
     struct rk_host *host;
     struct rk_events *events;
     struct rk_target *machine;
@@ -90,8 +134,10 @@ int main(void)
     CHECK(sched_getaffinity(0, sizeof after, &after) == 0 && CPU_EQUAL(&before, &after));
     fault_on(0, 100);
     bool can = getenv("RECKON_HOTPLUG") && n == 2 && access("/sys/devices/system/cpu/cpu1/online", W_OK) == 0;
-    if (can)
+    if (can) {
         hotplug();
+        rows_that_come(argv[0]);
+    }
     rk_set_close(set);
     rk_events_free(events);
     rk_host_close(host);
