@@ -167,4 +167,31 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/fs/suid_dumpable)" != 1 ] && chown 6
         "$RECKON" stat -e page-faults "$place/shut" >out 2>err || fail "capabilities that the caller has: it is counted"
     fi
 fi
+
+# A CPU that comes while a command runs is counted and has its line, in the intervals as in the end. Which CPUs are online is
+# told by a file of our own, in a mount namespace of our own: nobody's CPU is taken off.
+cat >come.sh <<'SH'
+printf '0-1\n' >online
+sleep 1.5
+exec taskset -c 1 python3 -S -c 'import mmap; m = mmap.mmap(-1, 500 * mmap.PAGESIZE); [m.__setitem__(i * mmap.PAGESIZE, 1) for i in range(500)]'
+SH
+cat >plug.sh <<'SH'
+printf '0\n' >online
+mount --bind online /sys/devices/system/cpu/online || exit 99
+"$RECKON" stat -A -a -j -o out "$@" -e page-faults sh come.sh
+SH
+if [ "$(id -u)" = 0 ] && taskset -c 0,1 true 2>/dev/null && unshare -m mount --bind out /sys/devices/system/cpu/online 2>/dev/null; then
+    for with in "" "-I 300"; do
+        unshare -m sh plug.sh $with 2>err || fail "-A: a CPU that comes ($with)"
+        python3 - <<'PY' || fail "-A: a CPU that comes ($with)"
+import json
+lines = [[e for e in json.loads(line)["events"]] for line in open("out")]
+assert [e["where"] for e in lines[-1]] == ["CPU0", "CPU1"], lines[-1]
+assert all(e["value"] >= 500 for e in lines[-1]), lines[-1]
+for cpu in ("CPU0", "CPU1"): # what intervals tell adds up
+    parts = sum(e["value"] or 0 for l in lines[:-1] for e in l if e["where"] == cpu)
+    assert len(lines) == 1 or parts == [e for e in lines[-1] if e["where"] == cpu][0]["value"], (cpu, parts, lines[-1])
+PY
+    done
+fi
 exit 0
