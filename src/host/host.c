@@ -37,6 +37,7 @@ struct rk_host *rk_host_close(struct rk_host *host)
         return NULL;
     host_pmus_free(host);
     host_memos_free(&host->memos);
+    sys_fork_drop(host->fork);
     free(host->cpus.items);
     free(host->possible.items);
     free(host->places);
@@ -46,6 +47,21 @@ struct rk_host *rk_host_close(struct rk_host *host)
         sys_close(host->root);
     free(host);
     return NULL;
+}
+
+int host_fork(struct rk_host *host, struct sys_fork **ret)
+{
+    int rc = 0;
+
+    if (host->fork && *host->fork->word == 0) {
+        sys_fork_drop(host->fork);
+        host->fork = NULL;
+    }
+    if (!host->fork)
+        rc = sys_fork_new(&host->fork);
+    if (rc == 0)
+        *ret = sys_fork_hold(host->fork);
+    return rc;
 }
 
 /* The process's own: it may raise them, so they are asked for each time. */

@@ -12,6 +12,7 @@
  *              when that PMU is asked for: a server has hundreds
  *     cores    those of them that are core PMUs: more than one on hybrid CPUs
  *     memos    answers that cost a file each, for the rooms above (host/memo.h)
+ *     fork     whether this is still the process that it was, for the sets that are opened here
  */
 #ifndef HOST_HOST_H
 #define HOST_HOST_H
@@ -19,6 +20,8 @@
 #include "base/vector.h"
 #include "host/memo.h"
 #include "host/pmu.h"
+
+#include "sys/fork.h"
 
 #include <errno.h>
 #include <reckon/host.h>
@@ -59,6 +62,7 @@ struct rk_host {
     bool kernel_read;
     char kernel[96];
     struct host_memos memos;
+    struct sys_fork *fork; /* host_fork() */
 };
 
 /* An error that says nothing of the machine, and so is not kept as its answer. */
@@ -68,6 +72,10 @@ static inline bool host_transient(int rc)
 }
 
 void host_pmus_free(struct rk_host *host);
+
+/* One more hold of the host's word that a fork wipes, made at the first call, and anew in a forked child: 0 and *ret, NULL
+ * where there can be none; or -ENOMEM. */
+int host_fork(struct rk_host *host, struct sys_fork **ret);
 
 /* The CPUs that are online at this moment, ascending, for the caller to free: rk_host_cpus() keeps its first answer. */
 int host_cpus_now(const struct rk_host *host, int32_t **ret, size_t *ret_n);

@@ -280,6 +280,8 @@ static int note_needless(struct opening *o)
     return 0;
 }
 
+#define FEW 64 /* descriptors: less than any limit leaves, or the kernel says so (more_descriptors()) */
+
 /* A plan that is small beside the limit is simply tried. */
 static int look_after_descriptors(struct opening *o)
 {
@@ -287,6 +289,8 @@ static int look_after_descriptors(struct opening *o)
     uint64_t needed, allowed;
 
     o->began = sys_boot_ticks();
+    if (o->plan->descriptors <= FEW)
+        return 0;
     if (sys_limit_get(SYS_LIMIT_NOFILE, &soft, NULL) == 0 && o->plan->descriptors < (uint64_t)soft / 8)
         return 0;
     o->raised = true;

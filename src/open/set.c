@@ -35,7 +35,7 @@ struct rk_set *rk_set_close(struct rk_set *set)
             sys_perf_unmap(set->pages[i], 0);
     if (set->fds)
         opening_undo(set);
-    sys_fork_word_free(set->fork_word);
+    sys_fork_drop(set->fork);
     free(set->events);
     free(set->slots);
     free(set->cgroups);
@@ -200,10 +200,12 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     set->ring_bytes = plan->ring_bytes;
     set->ring_wanted = plan->ring_wanted;
     set->ring_bytes_fixed = set->options.ring_bytes != 0;
-    set->pid = sys_process_id();
-    set->fork_word = sys_fork_word();
     set->thread = pmc_thread();
-    rc = make_room(set, plan);
+    rc = host_fork(set->host, &set->fork);
+    set->fork_word = set->fork ? set->fork->word : NULL;
+    set->pid = set->fork ? 0 : sys_process_id();
+    if (rc == 0)
+        rc = make_room(set, plan);
     if (rc == 0)
         rc = copy_events(set, events);
     if (rc == 0)

@@ -81,7 +81,8 @@ struct set_note {
 struct rk_set {
     struct rk_host *host;
     struct rk_host *own_host; /* rk_set_self(): closed with the set; else NULL */
-    uint32_t *fork_word;      /* 1 here, 0 in a forked child; NULL: compare `pid` */
+    struct sys_fork *fork;    /* the host's, held, or NULL */
+    uint32_t *fork_word;      /* … its word: 1 here, 0 in a forked child; NULL: compare `pid` */
     pid_t pid;
     uintptr_t thread; /* pmc_thread() of the opener: user-space reads are valid there alone */
 

@@ -174,6 +174,55 @@ static void test_fork(void)
     rk_set_close(set);
 }
 
+/* The host is the child's too: what is opened there after the fork counts there, beside the parent's that is stale; in
+ * whatever order they are closed. */
+static void test_host_in_child(void)
+{
+    struct rk_host *host;
+    struct rk_events *events;
+    struct rk_target *target;
+    struct rk_set *set, *own, *grandchilds;
+    struct rk_value v;
+    int status;
+
+    OK(rk_host_open(NULL, &host, &e));
+    OK(rk_events_parse(host, "page-faults", &events, &e));
+    OK(rk_target_self(&target, &e));
+    OK(rk_set_open(host, events, target, NULL, &set, &e));
+    pid_t child = fork();
+    if (child == 0) {
+        OK(rk_set_open(host, events, target, NULL, &own, &e));
+        EQUAL(rk_set_enable(set), -ESTALE);
+        CHECK(rk_set_enable(own) == 0);
+        touch(10);
+        CHECK(rk_set_read(own, 0, &v, 1) == 0 && v.value >= 10);
+        pid_t grandchild = fork();
+        if (grandchild == 0) {
+            EQUAL(rk_set_enable(set), -ESTALE);
+            EQUAL(rk_set_enable(own), -ESTALE);
+            OK(rk_set_open(host, events, target, NULL, &grandchilds, &e));
+            CHECK(rk_set_enable(grandchilds) == 0);
+            rk_host_close(host);
+            rk_set_close(own);
+            CHECK(rk_set_read(grandchilds, 0, &v, 1) == 0);
+            rk_set_close(set);
+            rk_set_close(grandchilds);
+            exit(0);
+        }
+        CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
+        EQUAL(rk_set_enable(set), -ESTALE);
+        CHECK(rk_set_enable(own) == 0);
+        exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child);
+    EQUAL(status, 0);
+    CHECK(rk_set_enable(set) == 0);
+    rk_set_close(set);
+    rk_target_free(target);
+    rk_events_free(events);
+    rk_host_close(host);
+}
+
 int main(void)
 {
     test_faults();
@@ -181,5 +230,6 @@ int main(void)
     test_group();
     test_never_enabled();
     test_fork();
+    test_host_in_child();
     return 0;
 }

@@ -358,6 +358,7 @@ static void test_forked(void **state)
 
     /* without a word that fork wipes, the process's id tells */
     s.set->fork_word = NULL;
+    s.set->pid = getpid();
     assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
     s.set->pid++;
     assert_int_equal(rk_set_read(s.set, 0, v, 1), -ESTALE);

@@ -57,6 +57,17 @@ static bool unknown(const struct perf_attr *attr)
            (attr->sample_max_stack && !now->max_stack) || (attr->aux_action && !now->aux_action);
 }
 
+/* The rest of sys/perf.h that a host could use. */
+uint32_t *sys_fork_word(void)
+{
+    return NULL;
+}
+
+void sys_fork_word_free(uint32_t *word)
+{
+    (void)word;
+}
+
 int sys_perf_open(struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd, unsigned flags)
 {
     assert_true(pid == 0 && cpu == -1 && group_fd == -1 && flags == 0); /* this thread, nobody else's */
