@@ -199,7 +199,8 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
         (o.unwind && (r = frames_open(&c->frames, set, o.unwind_regs, NULL, e)) < 0) ||
         (r = capture_file_open(c, e)) < 0)
         return r;
-    if (o.threads && (r = live_pump(c->stream, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
+    if (o.threads && (r = live_pump(c->stream, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20,
+                                    frames_register(&c->frames))) < 0)
         return r == -ENOMEM
                    ? fail_memory(e, RK_STAGE_CAPTURE)
                    : fail(e, r, RK_STAGE_CAPTURE, r == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN,
@@ -255,6 +256,8 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
     uint64_t before = c->newest;
     int r = hits_feed(&c->hits, record);
 
+    if (record->type == RK_RECORD_COMM && record->misc & RK_MISC_COMM_EXEC)
+        live_top(c->stream, record->tid, 0); /* its stack is another now */
     c->disordered |= stream_key(record, &c->newest) < before;
     if (r == 0 && record->type == RK_RECORD_SAMPLE) {
         if (record->present & RK_SAMPLE_TIME) {
@@ -268,6 +271,8 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
             if (c->frames.unwinder &&
                 (r = frames_sample(&c->frames, c->hits.image, record, &sample, &frames)) < 0)
                 return r;
+            if (frames && chain_top(c->frames.unwinder))
+                live_top(c->stream, sample.tid, chain_top(c->frames.unwinder));
             c->truncated += frames ? c->frames.tally.cut - before_cut : cut;
             r = hits_sample(&c->hits, &sample);
         } else if (c->frames.unwinder) {

@@ -21,6 +21,11 @@ void frames_attr(const struct frames *frames, uint32_t event, struct perf_attr *
     attr->flags &= ~ATTR_EXCLUDE_CALLCHAIN_USER;
 }
 
+int frames_register(const struct frames *frames)
+{
+    return frames->unwinder ? (int)chain_stack_register(frames->unwinder) : -1;
+}
+
 static bool has_stacks(const struct rk_set *set, uint32_t event)
 {
     return !set->events[event].absent && chain_has_stack(set->events[event].attr.sample_type);

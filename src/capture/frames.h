@@ -34,6 +34,9 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
                 struct rk_error *e);
 void frames_close(struct frames *frames);
 
+/* The kernel's number of the register that stacks are dumped from; -1: nothing is unwound. */
+int frames_register(const struct frames *frames);
+
 /* The event's attr as the file has it. */
 void frames_attr(const struct frames *frames, uint32_t event, struct perf_attr *attr);
 

@@ -269,22 +269,45 @@ static int pump_wait(void *context, int timeout_ms)
     return look_for_ends(context, timeout_ms);
 }
 
-int live_pump(struct rk_stream *st, size_t limit)
+/* The layout of all events' samples, or NULL: they differ, or carry no stacks. */
+static const struct layout *stacks_of_all(const struct rk_stream *st)
+{
+    const struct layout *first = &st->events.items[0].layout;
+
+    for (size_t i = 0; i < st->events.n; i++) {
+        const struct layout *l = &st->events.items[i].layout;
+        if (!(l->sample_type & RK_SAMPLE_STACK_USER) || l->sample_type != first->sample_type ||
+            l->read_format != first->read_format || l->branch_sample_type != first->branch_sample_type ||
+            l->regs_user != first->regs_user || l->regs_intr != first->regs_intr)
+            return NULL;
+    }
+    return first;
+}
+
+int live_pump(struct rk_stream *st, size_t limit, int stack_register)
 {
     struct stream_live *live = st->live;
+    struct pump_stacks stacks = {stack_register >= 0 ? stacks_of_all(st) : NULL, (uint32_t)stack_register};
 
     live->pumped = calloc(live->n, sizeof *live->pumped);
     if (!live->pumped)
         return -ENOMEM;
     for (uint32_t i = 0; i < live->n; i++)
         live->pumped[i] = live->rings[i].ring;
-    int r = pump_start(&live->pump, live->pumped, live->n, live->set->ring_bytes, limit, pump_wait, live);
+    int r =
+        pump_start(&live->pump, live->pumped, live->n, live->set->ring_bytes, limit, stacks, pump_wait, live);
     if (r < 0)
         return r;
     st->straight = NULL;
     st->views = NULL;
     st->refill = live_refill;
     return 0;
+}
+
+void live_top(const struct rk_stream *st, int32_t tid, uint64_t top)
+{
+    if (st->live && st->live->pump)
+        pump_top(st->live->pump, tid, top);
 }
 
 uint64_t live_pump_full(const struct rk_stream *st)

@@ -48,6 +48,74 @@ static void block_queue(struct pump *p, struct pump_block *block, bool round)
     sys_event_set(p->ready_event);
 }
 
+#define TOP_BITS 40 /* of a slot: an address in units of 256 bytes, rounded up */
+#define TOP_UNIT 8
+#define TOP_NEAR ((uint64_t)1 << 20 >> TOP_UNIT) /* further apart: not the same stack */
+
+void pump_top(struct pump *p, int32_t tid, uint64_t top)
+{
+    uint64_t *slot = &p->tops[(uint32_t)tid % PUMP_TOPS], old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    uint64_t units = (top + 511) >> TOP_UNIT, mask = ((uint64_t)1 << TOP_BITS) - 1;
+
+    if (tid <= 0 || top > mask << TOP_UNIT || (top == 0 && old >> TOP_BITS != (uint32_t)tid))
+        return;
+    if (top && old >> TOP_BITS == (uint32_t)tid && (old & mask) >= units && (old & mask) - units < TOP_NEAR)
+        return;
+    __atomic_store_n(slot, top ? (uint64_t)(uint32_t)tid << TOP_BITS | units : 0, __ATOMIC_RELAXED);
+}
+
+/* How many bytes of a sample's stack are frames, as far as is known. */
+static uint64_t stack_frames(struct pump *p, const struct rk_sample *sample)
+{
+    uint64_t slot = __atomic_load_n(&p->tops[(uint32_t)sample->tid % PUMP_TOPS], __ATOMIC_RELAXED), sp;
+
+    if (slot >> TOP_BITS != (uint32_t)sample->tid || rk_sample_register(sample, 0, p->stacks.sp, &sp) < 0)
+        return sample->stack_used;
+    uint64_t top = (slot & (((uint64_t)1 << TOP_BITS) - 1)) << TOP_UNIT;
+    return top > sp && top - sp < sample->stack_used ? top - sp : sample->stack_used;
+}
+
+/* A record's copy, without what of its stack is no frame; its bytes. */
+static size_t copy_record(struct pump *p, const struct perf_header *header, unsigned char *to)
+{
+    const unsigned char *data = (const unsigned char *)header;
+    struct rk_record record = {
+        .type = header->type, .misc = header->misc, .bytes = header->size, .data = data};
+    struct rk_sample sample = {.size = sizeof sample};
+    uint64_t keep = 0, used = 0;
+
+    if (header->type == RK_RECORD_SAMPLE && layout_sample(p->stacks.layout, &record, &sample) == 0 &&
+        sample.stack && sample.stack_used) {
+        used = stack_frames(p, &sample);
+        keep = ((used + 7) & ~UINT64_C(7)) + 8;
+    }
+    if (keep == 0 || keep >= sample.stack_bytes) {
+        memcpy(to, data, header->size);
+        return header->size;
+    }
+    struct perf_header shorter = *header;
+    size_t front = (size_t)(sample.stack - data), behind = header->size - front - sample.stack_bytes;
+    shorter.size = (uint16_t)(front + keep + behind);
+    memcpy(to, data, front + keep);
+    memcpy(to, &shorter, sizeof shorter);
+    memcpy(to + front - 8, &keep, sizeof keep);
+    memcpy(to + front + keep, sample.stack + sample.stack_bytes, behind);
+    memcpy(to + front + keep, &used, sizeof used);
+    return shorter.size;
+}
+
+static int copy_records(struct pump *p, struct ring *ring, uint64_t waiting, unsigned char *to,
+                        uint64_t *ret_n)
+{
+    const struct perf_header *header;
+    uint64_t until = ring_offset(ring) + waiting;
+    int r = 1;
+
+    while (ring_offset(ring) != until && (r = ring_next(ring, &header)) == 1)
+        *ret_n += copy_record(p, header, to + *ret_n);
+    return r;
+}
+
 /* The `waiting` bytes of a ring, behind what the block has; they fit. */
 static void copy_ring(struct pump *p, uint32_t index, uint64_t waiting, struct pump_block *block)
 {
@@ -59,7 +127,9 @@ static void copy_ring(struct pump *p, uint32_t index, uint64_t waiting, struct p
     int r = 1;
 
     /* ring_waiting() has fixed the head: the runs together are just that long. */
-    while (part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
+    if (p->stacks.layout)
+        r = copy_records(p, ring, waiting, to, &part.n);
+    while (!p->stacks.layout && part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
         memcpy(to + part.n, run, n);
         part.n += n;
     }
@@ -117,7 +187,7 @@ static void *run(void *context)
 }
 
 int pump_start(struct pump **ret, struct ring **rings, uint32_t n, size_t ring_bytes, size_t limit,
-               int (*wait)(void *context, int timeout_ms), void *context)
+               struct pump_stacks stacks, int (*wait)(void *context, int timeout_ms), void *context)
 {
     struct pump *p = calloc(1, sizeof *p);
     size_t most = ring_bytes + sizeof(struct pump_part);
@@ -128,6 +198,7 @@ int pump_start(struct pump **ret, struct ring **rings, uint32_t n, size_t ring_b
                        .n = n,
                        .wait = wait,
                        .context = context,
+                       .stacks = stacks,
                        .block_bytes = most > BLOCK_BYTES ? most : BLOCK_BYTES,
                        .limit = limit,
                        .stop_event = -1,

@@ -1,10 +1,15 @@
 /*
  * A thread that empties the rings, so that nothing is lost while records are ordered and written: it copies and
- * releases, and looks at no record. Between it and the stream is a queue of blocks, bounded in bytes:
+ * releases. Between it and the stream is a queue of blocks, bounded in bytes:
  *
  *     ring 0 ─┐
  *     ring 1 ─┼─ pass ─→ block │ part: ring, offset, n │ bytes │ part … │   ─→ … ─→ pump_take() ─→ order
  *     ring n ─┘                                   └── round: the pass ended with this block
+ *
+ * With `stacks` (all records are of its layout, and their stacks are only to be unwound) a sample's stack goes without what
+ * lies behind its frames, which is most of it: the room that the kernel had left, and what is above the thread's outermost
+ * frame (arguments and environment, the thread library's own) once who unwinds has said where that is. Its size becomes
+ * what is left and a word, so that it does not look cut. Else the reader looks at no record.
  *
  * Where the queue is full the reader leaves what is there in the rings. The kernel then counts what finds no room,
  * event by event, as it does with any slow reader: nothing is dropped here. How often that was is in `full`.
@@ -14,11 +19,14 @@
 #ifndef STREAM_PUMP_H
 #define STREAM_PUMP_H
 
+#include "record/layout.h"
 #include "ring/ring.h"
 #include "sys/thread.h"
 
+#define PUMP_TOPS 1024u
+
 struct pump_part {
-    uint64_t ring, offset, n; /* n bytes follow: whole records */
+    uint64_t ring, offset, n; /* n bytes follow: whole records, from the ring's offset on */
 };
 
 struct pump_block {
@@ -34,6 +42,12 @@ struct pump {
     uint32_t n;
     int (*wait)(void *context, int timeout_ms); /* for records; called by the reader alone */
     void *context;
+    struct pump_stacks {
+        const struct layout *layout; /* NULL: records are copied as they are */
+        uint32_t sp;                 /* the kernel's number of the register that stacks are dumped from */
+    } stacks;
+    uint64_t tops
+        [PUMP_TOPS]; /* atomic: of a thread, by its id: id << 40 | address of its stack's top >> 8; 0: none */
 
     size_t block_bytes, limit;
     int stop_event;  /* the owner waits for it in wait() */
@@ -51,7 +65,7 @@ struct pump {
 
 /* Starts the reader. `wait` returns when records are there, the time is over, or stop_event is set. 0 or -errno. */
 int pump_start(struct pump **ret, struct ring **rings, uint32_t n, size_t ring_bytes, size_t limit,
-               int (*wait)(void *context, int timeout_ms), void *context);
+               struct pump_stacks stacks, int (*wait)(void *context, int timeout_ms), void *context);
 
 /* Lets the reader make a last pass, as far as the queue has room, and end. The blocks stay. */
 void pump_stop(struct pump *pump);
@@ -62,6 +76,9 @@ struct pump *pump_free(struct pump *pump);
 /* All blocks that wait, in their order, NULL: none; and how many passes are complete. Each goes back by give(). */
 struct pump_block *pump_take(struct pump *pump, uint64_t *ret_passes);
 void pump_give(struct pump *pump, struct pump_block *block);
+
+/* No frame of the thread lies above `top`; 0: that is no longer known. Of several tops of one stack the highest is kept. */
+void pump_top(struct pump *pump, int32_t tid, uint64_t top);
 
 uint64_t pump_full(struct pump *pump);
 

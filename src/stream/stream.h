@@ -137,8 +137,11 @@ struct stream_live *live_close(struct stream_live *live);
 int live_fd(const struct stream_live *live);
 void live_release(struct stream_live *live);
 bool live_forked(const struct stream_live *live);
-/* Starts a thread that empties the rings; `limit`: bytes that may wait. 0 or -errno. */
-int live_pump(struct rk_stream *stream, size_t limit);
+/* Starts a thread that empties the rings; `limit`: bytes that may wait. stack_register: -1, or stacks are wanted to be
+ * unwound alone, and come without what is no frame (pump.h). 0 or -errno. */
+int live_pump(struct rk_stream *stream, size_t limit, int stack_register);
+/* No frame of the thread's stack lies above `top`; 0: no longer known. */
+void live_top(const struct rk_stream *stream, int32_t tid, uint64_t top);
 /* How often its queue was full. */
 uint64_t live_pump_full(const struct rk_stream *stream);
 /* A single ring's bytes: how many were read, and that the last of them are to be read again. */

@@ -1,5 +1,7 @@
 #include "unwind/chain.h"
 
+#include "unwind/unwinder.h"
+
 #include <string.h>
 
 #define MODE_USER 2u
@@ -128,4 +130,19 @@ int chain_unwind(struct rk_unwinder *unwinder, const struct rk_image *image, con
         return (int)at;
     ret[at] = RK_CHAIN_USER;
     return (int)(at + 1 + frames);
+}
+
+uint64_t chain_top(const struct rk_unwinder *unwinder)
+{
+    return unwinder->top;
+}
+
+uint32_t chain_stack_register(const struct rk_unwinder *unwinder)
+{
+    const struct machine *machine = unwinder->machine;
+    uint32_t number = 0;
+
+    while (machine->from_kernel[number] != machine->sp)
+        number++;
+    return number;
 }

@@ -33,4 +33,10 @@ static inline bool chain_has_stack(uint64_t present)
 int chain_unwind(struct rk_unwinder *unwinder, const struct rk_image *image, const struct rk_sample *sample,
                  uint16_t misc, uint64_t *ret, size_t max, struct chain_tally *tally);
 
+/* Where the stack of the last chain_unwind() ended: nothing above is a frame of that thread. 0: not known. */
+uint64_t chain_top(const struct rk_unwinder *unwinder);
+
+/* The kernel's number of the register that stacks are dumped from. */
+uint32_t chain_stack_register(const struct rk_unwinder *unwinder);
+
 #endif

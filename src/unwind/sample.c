@@ -393,6 +393,7 @@ int rk_unwind_sample(struct rk_unwinder *unwinder, const struct rk_image *image,
     const struct machine *machine = unwinder->machine;
     int trouble = take_registers(machine, sample, &w.frame);
 
+    unwinder->top = 0;
     if (unwinder->image != image) {
         if (unwinder->image)
             return -EINVAL;
@@ -416,6 +417,7 @@ int rk_unwind_sample(struct rk_unwinder *unwinder, const struct rk_image *image,
     }
     if (n < 0)
         return n;
+    unwinder->top = w.end == RK_UNWIND_WHOLE && w.guessed == 0 ? w.frame.reg[machine->sp] : 0;
     if (trouble == RK_UNWIND_ELSEWHERE && !w.stack.n)
         trouble = RK_UNWIND_NO_STACK;
     return give(status, &w, trouble, n, pcs);

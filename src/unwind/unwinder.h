@@ -14,6 +14,7 @@ struct rk_unwinder {
     int root;
     struct rule_cache cache;
     VECTOR(struct tables *) modules; /* by number; NULL: not met yet */
+    uint64_t top; /* where the last stack ended, if a table says that its outermost frame is that; else 0 */
 };
 
 /* A module's tables, read if it is new. 0 or -errno. */

@@ -1,0 +1,231 @@
+/* The reader's thread over fake rings: what it copies, with stacks as they are and without what is no frame of them. */
+#include "stream/pump.h"
+
+#include "sys/perf.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BYTES ((size_t)256 << 10)
+#define DUMP 4096u
+#define SP 7u
+#define BASE UINT64_C(0x7ffc12340000)
+
+struct fake {
+    struct perf_page *page;
+    unsigned char *data;
+    struct ring *ring;
+};
+
+static struct fake fake_open(uint64_t start)
+{
+    struct fake f = {.page = aligned_alloc(sys_page_size(), sys_page_size() + BYTES),
+                     .ring = malloc(sizeof *f.ring)};
+    memset(f.page, 0, sys_page_size() + BYTES);
+    f.data = (unsigned char *)f.page + sys_page_size();
+    f.page->data_offset = sys_page_size();
+    f.page->data_size = BYTES;
+    f.page->data_head = f.page->data_tail = start;
+    assert_int_equal(ring_init(f.ring, f.page, BYTES), 0);
+    return f;
+}
+
+static const struct perf_attr attr = {.sample_type = RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME |
+                                                     RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER |
+                                                     RK_SAMPLE_DATA_SRC,
+                                      .sample_regs_user = 1u << SP,
+                                      .sample_stack_user = DUMP};
+
+/* A sample of the thread `tid` with `used` bytes of stack from `sp` on, each of them told by its address; DUMP 0: none. */
+static void put_sample(struct fake *f, uint32_t tid, uint64_t time, uint64_t sp, uint64_t dump, uint64_t used)
+{
+    static uint64_t words[16 + DUMP / 8];
+    size_t n = 1;
+    words[n++] = 0x400000 + time;
+    words[n++] = (uint64_t)tid << 32 | tid;
+    words[n++] = time;
+    words[n++] = 2;
+    words[n++] = sp;
+    words[n++] = dump;
+    for (uint64_t i = 0; i < dump / 8; i++)
+        words[n++] = i * 8 < used ? sp + i * 8 : 0xdddd;
+    if (dump)
+        words[n++] = used;
+    words[n++] = 0xabc; /* what lies behind the stack */
+    memcpy(words, &(struct perf_header){RK_RECORD_SAMPLE, 2, (uint16_t)(n * 8)}, 8);
+    for (size_t i = 0; i < n * 8; i++)
+        f->data[(f->page->data_head + i) & (BYTES - 1)] = ((unsigned char *)words)[i];
+    __atomic_store_n(&f->page->data_head, f->page->data_head + n * 8, __ATOMIC_RELEASE);
+}
+
+static int no_wait(void *context, int timeout_ms)
+{
+    (void)context;
+    (void)timeout_ms;
+    return 0;
+}
+
+/* All blocks' records, after the reader's last pass. */
+static size_t collect(struct pump *p, unsigned char *to, size_t max)
+{
+    uint64_t passes;
+    size_t n = 0;
+    pump_stop(p);
+    for (struct pump_block *block = pump_take(p, &passes), *next; block; block = next) {
+        for (size_t at = 0; at < block->used;) {
+            struct pump_part part;
+            memcpy(&part, block->bytes + at, sizeof part);
+            assert_true(n + part.n <= max);
+            memcpy(to + n, block->bytes + at + sizeof part, part.n);
+            n += part.n;
+            at += sizeof part + part.n;
+        }
+        assert_int_equal(block->error, 0);
+        next = block->next;
+        pump_give(p, block);
+    }
+    return n;
+}
+
+static _Alignas(8) unsigned char got[BYTES];
+
+/* Decodes the record at *at: its stack is sound as far as it goes. */
+static struct rk_sample next_sample(const struct layout *layout, size_t *at, size_t n)
+{
+    const struct perf_header *header = (const void *)(got + *at);
+    struct rk_record record;
+    struct rk_sample s = {.size = sizeof s};
+    assert_true(*at + 8 <= n && header->size % 8 == 0 && *at + header->size <= n);
+    assert_int_equal(layout_record(layout, header, &record), 0);
+    assert_int_equal(layout_sample(layout, &record, &s), 0);
+    assert_int_equal(s.data_src, 0xabc);
+    assert_int_equal(s.ip, 0x400000 + s.time);
+    for (uint64_t i = 0; i < s.stack_used / 8; i++) {
+        uint64_t word;
+        memcpy(&word, s.stack + i * 8, 8);
+        assert_int_equal(word, s.regs_user[0] + i * 8);
+    }
+    *at += header->size;
+    return s;
+}
+
+static const struct {
+    uint32_t tid;
+    uint64_t sp, dump, used;
+    uint64_t plain, clipped; /* what comes: bytes used, of it and of one whose top is known */
+} cases[] = {
+    {10, BASE, DUMP, DUMP, DUMP, 1280},        /* as large as the dump: cut … unless all frames lie below */
+    {10, BASE, DUMP, 2000, 2000, 1280},        /* room was left */
+    {10, BASE, DUMP, 2001, 2001, 1280},        /* not by words */
+    {10, BASE, DUMP, 8, 8, 8},                 /* all of it below the top */
+    {10, BASE, DUMP, 0, 0, 0},                 /* nothing was there */
+    {10, BASE, 0, 0, 0, 0},                    /* no dump at all */
+    {10, BASE + 8192, DUMP, DUMP, DUMP, DUMP}, /* above the top: another stack */
+    {10, BASE - 65536, DUMP, DUMP, DUMP, DUMP},     /* the top is further than the dump goes */
+    {11, BASE, DUMP, DUMP, DUMP, DUMP},             /* another thread */
+    {10 + PUMP_TOPS, BASE, DUMP, 3000, 3000, 3000}, /* another thread in the same slot */
+    {10, BASE, DUMP, DUMP - 8, DUMP - 8, 1280},
+};
+#define CASES (sizeof cases / sizeof *cases)
+
+static void copy(uint64_t start, bool stacks, bool top)
+{
+    struct fake f = fake_open(start);
+    struct layout layout;
+    struct pump *p = NULL;
+    assert_int_equal(layout_init(&layout, &attr), 0);
+    assert_int_equal(pump_start(&p, &f.ring, 1, BYTES, 64 << 20,
+                                (struct pump_stacks){stacks ? &layout : NULL, SP}, no_wait, NULL),
+                     0);
+    if (top)
+        pump_top(p, 10, BASE + 1024); /* up to the next 256, and 256 more */
+    for (size_t i = 0; i < CASES; i++)
+        put_sample(&f, cases[i].tid, i, cases[i].sp, cases[i].dump, cases[i].used);
+    size_t n = collect(p, got, sizeof got), at = 0;
+    for (size_t i = 0; i < CASES; i++) {
+        struct rk_sample s = next_sample(&layout, &at, n);
+        assert_int_equal(s.time, i);
+        assert_int_equal(s.tid, cases[i].tid);
+        assert_int_equal(s.stack_used, top ? cases[i].clipped : cases[i].plain);
+        if (!stacks)
+            assert_int_equal(s.stack_bytes, cases[i].dump);
+        /* It looks cut where it is, and only there. */
+        bool cut = cases[i].dump && cases[i].used == cases[i].dump && !(top && cases[i].clipped == 1280);
+        assert_int_equal(s.stack_bytes && s.stack_used == s.stack_bytes, cut);
+    }
+    assert_int_equal(at, n);
+    assert_int_equal(f.page->data_tail, f.page->data_head);
+    pump_free(p);
+    free(f.ring);
+    free(f.page);
+}
+
+static void stacks_as_they_are(void **state)
+{
+    (void)state;
+    copy(0, false, false);
+    copy(BYTES - 2048, false, false);
+}
+
+static void stacks_without_room(void **state)
+{
+    (void)state;
+    for (uint64_t start = 0; start < BYTES; start += 8 * 509) /* records wrap in all manners */
+        copy(start, true, false);
+}
+
+static void stacks_up_to_the_top(void **state)
+{
+    (void)state;
+    for (uint64_t start = 0; start < BYTES; start += 8 * 509)
+        copy(start, true, true);
+}
+
+/* The highest of one stack counts; another stack, or none, replaces it. */
+static void tops(void **state)
+{
+    (void)state;
+    struct fake f = fake_open(0);
+    struct pump *p = NULL;
+    assert_int_equal(pump_start(&p, &f.ring, 1, BYTES, 64 << 20, (struct pump_stacks){0}, no_wait, NULL), 0);
+    uint64_t *slot = &p->tops[10];
+    pump_top(p, 10, BASE);
+    uint64_t first = *slot;
+    assert_true(first);
+    pump_top(p, 10, BASE - 4096);
+    assert_int_equal(*slot, first);
+    pump_top(p, 10, BASE + 4096);
+    assert_true(*slot > first);
+    pump_top(p, 10, BASE - ((uint64_t)64 << 20));
+    assert_true(*slot && *slot < first);
+    pump_top(p, 10 + (int32_t)PUMP_TOPS, 0); /* of another thread */
+    assert_true(*slot);
+    uint64_t lower = *slot;
+    pump_top(p, 10, UINT64_MAX); /* no address */
+    assert_int_equal(*slot, lower);
+    pump_top(p, 10, 0);
+    assert_int_equal(*slot, 0);
+    pump_top(p, -1, BASE);
+    pump_stop(p);
+    pump_free(p);
+    free(f.ring);
+    free(f.page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stacks_as_they_are),
+        cmocka_unit_test(stacks_without_room),
+        cmocka_unit_test(stacks_up_to_the_top),
+        cmocka_unit_test(tops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
