@@ -25,15 +25,25 @@ extern "C" {
  *              "[module]". ';' in a name becomes ':', a control character ' '.
  *   "csv"      symbol,module,self,self_percent,total,total_percent, hottest first, quoted by RFC 4180. self
  *              and total are sums of periods, percentages have four decimals.
- *   "json"     one object: version; summary {event, events, samples, weight, threads, first_time,
- *              last_time, kept, lost, skipped, throttled, records_lost, unnamed, cut}; functions [{symbol,
- *              module, path, self, self_percent, self_samples, total, total_percent, total_samples, and
- *              where it has no name: miss}]; unnamed [{module, reason, samples}]; stacks [{comm, pid, tid,
- *              event, weight, samples, frames}], frames being indexes of functions, outermost first. What
- *              is not known (lost …) is null.
+ *   "json"     one object: version; summary {event, unit, events, samples, weight, threads, first_time,
+ *              last_time, slice_ns, depth, kept, lost, skipped, throttled, records_lost, unnamed, stacks_whole, stacks_cut,
+ *              stacks_broken, cut}; functions [{symbol, module, path, self, self_percent, self_samples, total,
+ *              total_percent, total_samples, and where it has no name: miss}]; unnamed [{module, reason, samples}];
+ *              events [{name, unit, samples, weight, lost, skipped}]; stacks [{comm, pid, tid, source, event, weight,
+ *              samples, frames}], frames being indexes of functions, outermost first. What is not known (lost …) is
+ *              null.
+ *   "pprof"    profile.proto, gzip: lines, inlined functions, labels thread, pid, tid, cpu, cgroup, source, time; what was
+ *              lost is in its comments. rk_profile_file() reads all of it back.
+ *   "speedscope"   speedscope's JSON: a time line for each thread and event. What was lost is in its name.
+ *   "firefox"  the Firefox Profiler's processed format: the same. Weights are numbers of samples.
+ *   "perf-script"  as `perf script` prints it, an entry for each sample; addresses are 0. What was lost stands in front, as
+ *              comments.
  */
 RK_API int rk_profile_export(const struct rk_profile *profile, const char *format, const struct rk_sink *sink,
                              struct rk_error *e);
+
+/* The index-th format's name, NULL behind the last. */
+RK_API const char *rk_profile_format(uint32_t index);
 
 /*
  * Rows of rk_profile_aggregate():

@@ -10,6 +10,11 @@
 /* zlib's format, by libdeflate. */
 int decode_zlib(const void *from, size_t n, void *to, size_t room);
 
+/* gzip, by libdeflate: at most `limit` bytes, in new memory. */
+int decode_gzip(const void *from, size_t n, size_t limit, void **ret, size_t *ret_n);
+/* The other way, in new memory; where libdeflate is not installed, as gzip that is not compressed. 0 or -ENOMEM. */
+int encode_gzip(const void *from, size_t n, void **ret, size_t *ret_n);
+
 /* By libzstd. */
 int decode_zstd(const void *from, size_t n, void *to, size_t room);
 

@@ -13,6 +13,10 @@
 void export_folded(const struct rk_profile *profile, struct output *out);
 void export_csv(const struct rk_profile *profile, struct output *out);
 void export_json(const struct rk_profile *profile, struct output *out);
+void export_pprof(const struct rk_profile *profile, struct output *out);
+void export_speedscope(const struct rk_profile *profile, struct output *out);
+void export_firefox(const struct rk_profile *profile, struct output *out);
+void export_perf_script(const struct rk_profile *profile, struct output *out);
 
 /* Parts of them: rows.c, profile_json.c. */
 struct json;
@@ -20,6 +24,11 @@ void rows_csv(const struct rk_profile *profile, const struct rk_aggregate *aggre
 void rows_json(struct json *j, const char *key, const struct rk_profile *profile,
                const struct rk_aggregate *aggregate);
 void summary_json(struct json *j, const struct rk_profile_summary *summary);
+
+/* The samples' rows by event, thread, time; the caller frees it; NULL: out of memory. How many of the first rows are of one thread
+ * and event. */
+uint32_t *export_by_thread(const struct rk_profile *profile);
+size_t export_same_thread(const struct rk_profile *profile, const uint32_t *rows, size_t n);
 
 /* Records. */
 struct record;

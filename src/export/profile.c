@@ -4,12 +4,21 @@
 #include "base/error.h"
 #include "export/formats.h"
 
+static const char *const names[] = {"folded",     "csv",     "json",        "pprof",
+                                    "speedscope", "firefox", "perf-script", NULL};
+static void (*const writers[])(const struct rk_profile *, struct output *) = {
+    export_folded,     export_csv,     export_json,        export_pprof,
+    export_speedscope, export_firefox, export_perf_script,
+};
+
+const char *rk_profile_format(uint32_t index)
+{
+    return index < sizeof names / sizeof *names ? names[index] : NULL;
+}
+
 int rk_profile_export(const struct rk_profile *profile, const char *format, const struct rk_sink *sink,
                       struct rk_error *e)
 {
-    static const char *const names[] = {"folded", "csv", "json", NULL};
-    static void (*const writers[])(const struct rk_profile *, struct output *) = {export_folded, export_csv,
-                                                                                  export_json};
     int which = export_format("profiles", names, format, sink, e);
     if (which < 0)
         return which;

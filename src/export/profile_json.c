@@ -1,16 +1,7 @@
 /*
- * A profile as one JSON object:
- *
- *     {"version": "0.1.0",
- *      "summary": {"event", "events", "samples", "weight", "threads", "first_time", "last_time",
- *                  "kept", "lost", "skipped", "throttled", "records_lost", "unnamed", "cut"},
- *      "functions": [{"symbol", "module", "path", "self", "self_percent", "self_samples",
- *                     "total", "total_percent", "total_samples", "miss"?}],
- *      "unnamed": [{"module", "reason", "samples"}],
- *      "stacks": [{"comm", "pid", "tid", "event", "weight", "samples", "frames": [index of functions]}]}
- *
- * Functions come hottest first, stacks heaviest first, frames outermost first. Times are nanoseconds of the
- * recording's clock, null where samples carried none; lost and skipped are null where they are not known.
+ * A profile as one JSON object: its schema is in reckon/export.h. Functions come hottest first, stacks heaviest first,
+ * frames outermost first. Times are nanoseconds of the recording's clock, null where samples carried none; lost and
+ * skipped are null where they are not known.
  */
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -33,18 +24,24 @@ void summary_json(struct json *j, const struct rk_profile_summary *s)
 {
     json_open(j, "summary", '{');
     json_text(j, "event", s->event);
+    json_text(j, "unit", s->unit);
     json_u64(j, "events", s->events);
     json_u64(j, "samples", s->samples);
     json_u64(j, "weight", s->weight);
     json_u64(j, "threads", s->threads);
     known(j, "first_time", s->first_time, s->last_time);
     known(j, "last_time", s->last_time, s->last_time);
+    known(j, "slice_ns", s->slice_ns, s->slice_ns);
+    json_u64(j, "depth", s->depth);
     json_u64(j, "kept", s->loss.kept);
     known(j, "lost", s->loss.lost, s->loss.present & RK_LOSS_LOST);
     known(j, "skipped", s->loss.skipped, s->loss.present & RK_LOSS_SKIPPED);
     json_u64(j, "throttled", s->loss.throttled);
     json_u64(j, "records_lost", s->loss.records_lost);
     json_u64(j, "unnamed", s->unnamed);
+    json_u64(j, "stacks_whole", s->stacks_whole);
+    json_u64(j, "stacks_cut", s->stacks_cut);
+    json_u64(j, "stacks_broken", s->stacks_broken);
     json_bool(j, "cut", s->cut);
     json_close(j, '}');
 }
@@ -59,6 +56,22 @@ static void write_unnamed(struct json *j, const struct rk_profile *profile)
         json_text(j, "module", u.module);
         json_text(j, "reason", rk_miss_text(u.miss));
         json_u64(j, "samples", u.samples);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void write_events(struct json *j, const struct rk_profile_columns *c)
+{
+    json_open(j, "events", '[');
+    for (size_t i = 0; i < c->event_n; i++) {
+        json_open(j, NULL, '{');
+        json_text(j, "name", c->text[c->event_name[i]]);
+        json_text(j, "unit", c->text[c->event_unit[i]]);
+        json_u64(j, "samples", c->event_samples[i]);
+        json_u64(j, "weight", c->event_weight[i]);
+        known(j, "lost", c->event_lost[i], c->event_known[i] & RK_LOSS_LOST);
+        known(j, "skipped", c->event_skipped[i], c->event_known[i] & RK_LOSS_SKIPPED);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -98,6 +111,7 @@ static void write_stacks(struct json *j, struct rk_profile *p, const struct rk_a
         json_text(j, "comm", c->text[c->thread_name[thread]]);
         json_i64(j, "pid", c->thread_pid[thread]);
         json_i64(j, "tid", c->thread_tid[thread]);
+        json_text(j, "source", c->text[c->source_name[c->thread_source[thread]]]);
         json_u64(j, "event", c->sample_event[row]);
         json_u64(j, "weight", c->sample_weight[row]);
         json_u64(j, "samples", c->sample_count[row]);
@@ -127,6 +141,7 @@ void export_json(const struct rk_profile *profile, struct output *out)
         summary_json(&j, &profile->summary);
         rows_json(&j, "functions", p, a);
         write_unnamed(&j, profile);
+        write_events(&j, &p->columns);
         write_stacks(&j, p, a);
         json_close(&j, '}');
         output_bytes(out, "\n", 1);

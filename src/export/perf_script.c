@@ -1,0 +1,89 @@
+/*
+ * Text as `perf script` prints it, for what reads that: stackcollapse-perf.pl, inferno, Speedscope, the Firefox Profiler.
+ *
+ *     comm  pid/tid [cpu] seconds:  period event:
+ *     \t       address symbol (path)        innermost first
+ *     (empty line)
+ *
+ * A row that stands for several samples is written as many times, its weight shared among them. Addresses are not kept by
+ * profiles: they are 0. In front, as comments, what was lost.
+ */
+#include "base/cleanup.h"
+#include "export/formats.h"
+#include "profile/profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+
+/* A name that fits one line, and one word where `word` is true. */
+static void write_name(struct output *out, const char *name, bool word)
+{
+    for (; *name; name++) {
+        unsigned char c = (unsigned char)*name;
+        output_bytes(out, c < ' ' || c == 0x7f ? "?" : c == ' ' && word ? "_" : name, 1);
+    }
+}
+
+static void write_frames(struct output *out, const struct rk_profile_columns *c, uint32_t node)
+{
+    for (uint32_t at = node; at != RK_NO_NODE; at = c->node_parent[at]) {
+        uint32_t frame = c->node_frame[at];
+        output_text(out, "\t               0 ");
+        write_name(out, c->text[c->frame_symbol[frame]], false);
+        output_text(out, c->frame_flags[frame] & RK_FRAME_INLINE ? " (inlined)\n" : " (");
+        if (!(c->frame_flags[frame] & RK_FRAME_INLINE)) {
+            write_name(out, c->text[c->frame_path[frame]], false);
+            output_text(out, ")\n");
+        }
+    }
+}
+
+static void write_head(struct output *out, const struct rk_profile_columns *c, size_t i, uint64_t weight)
+{
+    uint32_t thread = c->sample_thread[i];
+    const char *comm = c->text[c->thread_name[thread]], *event = c->text[c->event_name[c->sample_event[i]]];
+
+    write_name(out, comm[0] ? comm : ":-1", false);
+    output_format(out, " %5" PRId32 "/%-5" PRId32, c->thread_pid[thread], c->thread_tid[thread]);
+    if (c->sample_cpu[i] != RK_NO_CPU)
+        output_format(out, " [%03" PRIu32 "]", c->sample_cpu[i]);
+    output_format(out, " %5" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " ", c->sample_time[i] / 1000000000,
+                  c->sample_time[i] % 1000000000, weight);
+    write_name(out, event[0] ? event : "events", true);
+    output_text(out, ": \n");
+}
+
+static void write_loss(struct output *out, const struct rk_profile *p)
+{
+    const struct rk_profile_columns *c = &p->columns;
+
+    for (size_t i = 0; i < c->event_n; i++) {
+        output_text(out, "# ");
+        write_name(out, c->text[c->event_name[i]], false);
+        output_format(out, ": %" PRIu64 " samples", c->event_samples[i]);
+        if (c->event_known[i] & RK_LOSS_LOST)
+            output_format(out, ", %" PRIu64 " lost", c->event_lost[i]);
+        if (c->event_known[i] & RK_LOSS_SKIPPED)
+            output_format(out, ", %" PRIu64 " skipped", c->event_skipped[i]);
+        output_bytes(out, "\n", 1);
+    }
+    if (p->summary.cut)
+        output_text(out, "# the recording was cut off\n");
+    if (p->summary.stacks_cut || p->summary.stacks_broken)
+        output_format(out, "# stacks: %" PRIu64 " whole, %" PRIu64 " cut, %" PRIu64 " broken\n",
+                      p->summary.stacks_whole, p->summary.stacks_cut, p->summary.stacks_broken);
+}
+
+void export_perf_script(const struct rk_profile *profile, struct output *out)
+{
+    const struct rk_profile_columns *c = &profile->columns;
+
+    write_loss(out, profile);
+    for (size_t i = 0; i < c->sample_n && out->error == 0; i++)
+        for (uint64_t k = 0, n = c->sample_count[i]; k < n && out->error == 0; k++) {
+            write_head(out, c, i, c->sample_weight[i] / n + (k < c->sample_weight[i] % n));
+            write_frames(out, c, c->sample_node[i]);
+            output_bytes(out, "\n", 1);
+        }
+}
