@@ -105,7 +105,7 @@ struct rk_profile_summary {
     uint64_t first_time, last_time; /* ns; 0: samples had no times */
     const char *
         event; /* name of the event, or of the first of several, which are summed here as if they were one … */
-    const char *unit;  /* … and of its weight: "ns", or "" for a number of events */
+    const char *unit;  /* … and of its weight: "ns"; "" for a number of events; or as pprof says it */
     uint32_t events;   /* how many have samples: see rk_profile_filter.event */
     uint32_t depth;    /* frames of the deepest stack */
     uint64_t slice_ns; /* times are multiples of it: 1, they are exact; 0: there are none */

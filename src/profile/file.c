@@ -1,12 +1,20 @@
 /*
  * A profile from a file, whatever it is: its first bytes tell.
  */
-#include "profile/profile.h"
+#include "profile/file.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "elf/decode.h"
+#include "sys/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+
+#define RECORDING_MAGIC "PERFILE2"
+#define PPROF_FIRST '\n' /* the key of sample_type, which writers put first */
+#define FILE_MOST (UINT64_C(2) << 30)
+#define UNPACKED_MOST (UINT64_C(4) << 30)
 
 /* All records of a stream into a builder: how many were damaged, or -errno. The first of them is told in *e. */
 static int64_t feed(struct rk_profile_builder *builder, struct rk_stream *stream, struct rk_error *e)
@@ -55,14 +63,90 @@ static int read_recording(const char *path, const struct rk_profile_options *opt
     return 0;
 }
 
+/* What others wrote; -ENOEXEC: it is none of that. */
+static int read_foreign(const char *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged)
+{
+    void *unpacked = NULL;
+    int rc = -ENOEXEC;
+
+    if (n > 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) {
+        rc = decode_gzip(bytes, n, UNPACKED_MOST, &unpacked, &n);
+        if (rc == 0)
+            rc = pprof_read(unpacked, n, ret, ret_damaged);
+        free(unpacked);
+    } else if (n > 2 && bytes[0] == PPROF_FIRST && bytes[1] != '\n') {
+        rc = pprof_read(bytes, n, ret, ret_damaged);
+    } else if (folded_is(bytes, n)) {
+        rc = folded_read(bytes, n, ret, ret_damaged);
+    }
+    return rc;
+}
+
+/* The whole of a regular file that is no recording: 0; 1: it is one, or may be; -errno. */
+static int load(const char *path, char **ret, size_t *ret_n)
+{
+    _cleanup_close_ int fd = sys_open(path, O_RDONLY, 0);
+    struct sys_status status;
+    char first[sizeof RECORDING_MAGIC - 1] = "";
+
+    if (fd < 0 || sys_file_status(fd, &status) < 0 || !status.regular || status.size < 3)
+        return 1; /* the stream's reader says what is wrong with it */
+    int64_t n = sys_read_at(fd, first, sizeof first, 0);
+    if (n < 3 || memcmp(first, RECORDING_MAGIC, (size_t)n < 4 ? (size_t)n : 4) == 0)
+        return 1;
+    if (status.size > FILE_MOST)
+        return -EFBIG;
+    char *bytes = malloc(status.size + 1);
+    if (!bytes)
+        return -ENOMEM;
+    n = sys_read(fd, bytes, status.size);
+    if (n < 0) {
+        free(bytes);
+        return (int)n;
+    }
+    *ret = bytes;
+    *ret_n = (size_t)n;
+    return 0;
+}
+
+static int say(int rc, const char *path, uint64_t damaged, struct rk_error *e)
+{
+    switch (rc) {
+    case 0:
+        if (damaged)
+            fail(e, -EBADMSG, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL,
+                 "%s: %ju lines or samples are damaged", path, (uintmax_t)damaged);
+        return 0;
+    case -ENOMEM:
+        return fail_memory(e, RK_STAGE_PROFILE);
+    case -EOPNOTSUPP:
+        return fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNSUPPORTED,
+                    "apt-get install libdeflate0, or gunzip it first",
+                    "%s is gzip, and libdeflate is not installed", path);
+    case -EFBIG:
+        return fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNSUPPORTED, NULL, "%s is larger than 2 GiB", path);
+    default:
+        return fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "%s can't be read as a profile: %s",
+                    path, rc == -EBADMSG ? "it is damaged" : strerror(-rc));
+    }
+}
+
 int rk_profile_file(const char *path, const struct rk_profile_options *options, struct rk_profile **ret,
                     uint64_t *ret_damaged, struct rk_error *e)
 {
+    _cleanup_free_ char *bytes = NULL;
     uint64_t damaged = 0;
+    size_t n = 0;
 
     if (!path || !ret)
         return fail_null(e, RK_STAGE_PROFILE, "rk_profile_file", path ? "ret" : "path");
-    int rc = read_recording(path, options, ret, &damaged, e);
+    int rc = strcmp(path, "-") == 0 ? 1 : load(path, &bytes, &n);
+    if (rc == 0)
+        rc = read_foreign(bytes, n, ret, &damaged);
+    if (rc == 1 || rc == -ENOEXEC)
+        rc = read_recording(path, options, ret, &damaged, e);
+    else
+        rc = say(rc, path, damaged, e);
     if (rc == 0 && ret_damaged)
         *ret_damaged = damaged;
     return rc;

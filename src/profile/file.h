@@ -1,0 +1,20 @@
+/*
+ * Profiles that others wrote: the readers of rk_profile_file(). All take bytes that are no one's, and count what is damaged
+ * instead of giving up.
+ */
+#ifndef PROFILE_FILE_H
+#define PROFILE_FILE_H
+
+#include "profile/maker.h"
+
+#include <stdbool.h>
+
+/* Whether the bytes look like folded stacks: their first line does. */
+bool folded_is(const char *bytes, size_t n);
+
+/* Reads bytes into a profile: 0, how many lines or samples were damaged in *ret_damaged; -EBADMSG: there is nothing to show;
+ * -ENOMEM. */
+int folded_read(const char *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged);
+int pprof_read(const void *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged);
+
+#endif
