@@ -52,7 +52,10 @@ static void trap(void)
     uint64_t samples = 0;
 
     traps = wrong = 0;
-    snprintf(event, sizeof event, FAULTS ? "page-faults:u" : "mem:%#jx/8:w", (uintmax_t)(uintptr_t)&watched);
+    if (FAULTS)
+        snprintf(event, sizeof event, "page-faults:u");
+    else
+        snprintf(event, sizeof event, "mem:%#jx/8:w", (uintmax_t)(uintptr_t)&watched);
     struct session s = session_open(event, NULL, &o);
     if (rk_host_feature(s.host, RK_FEATURE_SIGTRAP) != 1)
         SKIP("sigtrap: not before Linux 5.13");
