@@ -15,6 +15,8 @@ int verb_stat(int argc, char **argv);
 int verb_compare(int argc, char **argv);
 int verb_record(int argc, char **argv);
 int verb_report(int argc, char **argv);
+int verb_diff(int argc, char **argv);
+int verb_merge(int argc, char **argv);
 int verb_export(int argc, char **argv);
 int verb_dump(int argc, char **argv);
 int verb_symbolize(int argc, char **argv);

@@ -160,23 +160,6 @@ int compare_json(const struct compare *c, FILE *to)
     return 0;
 }
 
-/* ---- CSV, by RFC 4180 ---- */
-
-static void csv_text(FILE *to, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, to);
-        return;
-    }
-    fputc('"', to);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', to);
-        fputc(*text, to);
-    }
-    fputc('"', to);
-}
-
 static void csv_number(FILE *to, double value)
 {
     char text[40];
@@ -194,16 +177,16 @@ static void csv_row(const struct compare *c, FILE *to, size_t subject, size_t qu
     bool counted = m->n > 0, compared = counted && subject != c->reference;
     char text[120];
 
-    csv_text(to, s->name);
+    print_csv_text(to, s->name);
     for (size_t k = 0; k < c->parameter_n; k++) {
         fputc(',', to);
         if (s->combination != SIZE_MAX)
-            csv_text(to, parameter_value(c->parameters, c->parameter_n, s->combination, k));
+            print_csv_text(to, parameter_value(c->parameters, c->parameter_n, s->combination, k));
     }
     fputc(',', to);
-    csv_text(to, q->word);
+    print_csv_text(to, q->word);
     fputc(',', to);
-    csv_text(to, q->unit);
+    print_csv_text(to, q->unit);
     fprintf(to, ",%" PRIu64, m->n);
     const double figures[] = {m->mean, m->bound, m->sd, m->min, m->q1, m->median, m->q3, m->max};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
@@ -215,9 +198,9 @@ static void csv_row(const struct compare *c, FILE *to, size_t subject, size_t qu
     csv_number(to, compared ? d->p : NAN);
     csv_number(to, compared ? f->adjusted : NAN);
     fprintf(to, ",%s,", compared ? outcome(f) : "");
-    csv_text(to, compare_verdict(c, subject, quantity, true, text, sizeof text));
+    print_csv_text(to, compare_verdict(c, subject, quantity, true, text, sizeof text));
     fputc(',', to);
-    csv_text(to, q->reason && !counted ? q->reason : "");
+    print_csv_text(to, q->reason && !counted ? q->reason : "");
     fputc('\n', to);
 }
 
@@ -226,7 +209,7 @@ int compare_csv(const struct compare *c, FILE *to)
     fputs("command", to);
     for (size_t k = 0; k < c->parameter_n; k++) {
         fputs(",parameter_", to);
-        csv_text(to, c->parameters[k].name);
+        print_csv_text(to, c->parameters[k].name);
     }
     fputs(",quantity,unit,n,mean,bound,sd,min,q1,median,q3,max,outliers,ratio,ratio_low,ratio_high,p,p_"
           "adjusted,"

@@ -17,6 +17,8 @@ static const struct verb {
     {"compare", verb_compare, "run commands in turn and say whether they differ"},
     {"record", verb_record, "run a command and sample where its time goes, into perf.data"},
     {"report", verb_report, "show the hottest functions of a recording"},
+    {"diff", verb_diff, "show what changed from one recording to another"},
+    {"merge", verb_merge, "make one profile of several recordings"},
     {"export", verb_export, "write a recording's profile in another tool's format"},
     {"dump", verb_dump, "show a recording's records, as text or JSON lines"},
     {"symbolize", verb_symbolize, "name addresses: function, file, line, inlined functions"},

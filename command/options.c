@@ -16,7 +16,7 @@ static const struct option help_option = {'h', 'h', "help", NULL, "show this hel
 void options_begin(struct options *o, int argc, char **argv)
 {
     o->at = argv;
-    o->rest = argv + argc;
+    o->rest = o->last = argv + argc;
     o->rest_n = 0;
     o->in = NULL;
 }
@@ -134,10 +134,22 @@ static int next_name(struct options *o, const char *word)
     return take(o, option, equals ? equals + 1 : NULL);
 }
 
+/* The next word goes behind all others: from `rest` on are those that are no options. */
+static void put_off(struct options *o)
+{
+    char *word = *o->at;
+
+    memmove(o->at, o->at + 1, (size_t)(o->last - o->at - 1) * sizeof *o->at);
+    o->last[-1] = word;
+    o->rest--;
+}
+
 static int end(struct options *o)
 {
-    o->rest_n = (int)(o->rest - o->at);
-    o->rest = o->at;
+    while (o->mixed && o->at < o->rest)
+        put_off(o);
+    o->rest = o->mixed ? o->rest : o->at;
+    o->rest_n = (int)(o->last - o->rest);
     return OPTIONS_END;
 }
 
@@ -145,6 +157,8 @@ int options_next(struct options *o)
 {
     if (o->in)
         return next_letter(o);
+    while (o->mixed && o->at < o->rest && ((*o->at)[0] != '-' || (*o->at)[1] == '\0'))
+        put_off(o);
     if (o->at == o->rest)
         return end(o);
     const char *word = *o->at;

@@ -11,11 +11,13 @@
  *     while ((id = options_next(&o)) > 0) switch (id) { case 'e': use(o.value); … }
  *     if (id < 0) return options_status(id);
  *
- * The first word that is no option ends them, so that a measured command keeps its own; so does `--`.
+ * The first word that is no option ends them, so that a measured command keeps its own; so does `--`. A verb whose words
+ * are files sets `mixed`: they may stand before options too.
  */
 #ifndef COMMAND_OPTIONS_H
 #define COMMAND_OPTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct option {
@@ -29,13 +31,14 @@ struct option {
 struct options {
     const char *verb, *usage, *about;
     const struct option *table; /* ends with an id of 0 */
+    bool mixed;
 
     const char *value; /* of the option just returned */
     char **rest;       /* after the end: the words that are no options, NULL-terminated */
     int rest_n;
 
-    char **at;      /* the next word */
-    const char *in; /* inside a word of letters: the next one */
+    char **at, **last; /* the next word; behind the last one */
+    const char *in;    /* inside a word of letters: the next one */
 };
 
 enum { OPTIONS_END = 0, OPTIONS_BAD = -1, OPTIONS_HELP = -2, OPTIONS_FAILED = -3 };

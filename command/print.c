@@ -301,3 +301,18 @@ void print_json_text(FILE *to, const char *text)
     }
     fputc('"', to);
 }
+
+void print_csv_text(FILE *to, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, to);
+        return;
+    }
+    fputc('"', to);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', to);
+        fputc(*text, to);
+    }
+    fputc('"', to);
+}

@@ -57,6 +57,9 @@ void print_words(FILE *to, char *const *words, size_t most);
 /* A JSON string, or null; bytes that are no UTF-8 become U+FFFD. */
 void print_json_text(FILE *to, const char *text);
 
+/* A field of CSV, quoted (RFC 4180) where it must be. */
+void print_csv_text(FILE *to, const char *text);
+
 /* A sink into a stdio stream. */
 struct rk_sink print_sink(FILE *stream);
 

@@ -1,6 +1,6 @@
 /*
- * A recording named on the command line, read into profiles: one for each of its events, since sums of different events
- * mean nothing.
+ * What was read of a file named on the command line (view.h): a profile for each of its events, since sums of different
+ * events mean nothing.
  */
 #ifndef COMMAND_RECORDING_H
 #define COMMAND_RECORDING_H
@@ -17,11 +17,6 @@ struct recording {
     size_t n;
     bool damaged; /* not all of it could be read; what was wrong is printed already */
 };
-
-/* Reads the recording at `path` (NULL: perf.data): of all its events, or of the one named `event` alone. `how` has the
- * options that are no event's. 0, or an exit status with the message printed. */
-int recording_read(const char *verb, const char *path, const char *event,
-                   const struct rk_profile_options *how, struct recording *ret);
 
 /* Options as they are by default: inlined functions shown, as many threads as there are CPUs, but eight at most. */
 struct rk_profile_options recording_options(void);

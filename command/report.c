@@ -1,131 +1,41 @@
 /*
  * reckon report: where the time goes. The first line says what the figures stand on: samples kept, lost, skipped.
  */
+#include "report.h"
+
 #include "command.h"
 #include "handles.h"
-#include "options.h"
 #include "print.h"
-#include "recording.h"
+#include "view.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BAR_WIDTH 20
+enum { BY = VIEW_OWN, NO_CHILDREN, CALLERS, CALLEES, LIMIT, TREE, LINES, CSV, JSON };
 
 static const struct option table[] = {
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
-    {'e', 'e', "event", "NAME", "only this event of a recording that has several"},
-    {'n', 0, "lines", "N", "show the N hottest functions; default 30, 0: all"},
-    {'s', 's', "sort", "KEY", "a row for each function (default), or for each line"},
-    {'I', 0, "no-inline", NULL, "functions that were inlined are no frames of their own"},
-    {'C', 0, "csv", NULL, "symbol,module,self,self_percent,total,total_percent of all functions"},
-    {'j', 0, "json", NULL, "print JSON"},
+    {BY, 0, "by", "WHAT", "a row for each " VIEW_PER},
+    {'s', 's', "sort", "KEY", "greatest self first (default), total or name; or as --by"},
+    {NO_CHILDREN, 0, "no-children", NULL, "only what was sampled in it, not what it called"},
+    {TREE, 0, "tree", NULL, "the stacks as a tree, from the outermost function on"},
+    {CALLERS, 0, "callers", "REGEX", "how such functions are reached, as a tree from the inside out"},
+    {CALLEES, 0, "callees", "REGEX", "what such functions do, as a tree that begins with them"},
+    {LIMIT, 0, "percent-limit", "PERCENT", "leave out what is below it; in trees 0.5"},
+    {LINES, 0, "lines", "N", "show so many rows; default 30, in trees 100; 0: all"},
+    VIEW_OPTIONS,
+    {CSV, 0, "csv", NULL, "the rows as CSV, all of them"},
+    {JSON, 0, "json", NULL, "print JSON"},
     {0},
 };
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-/* Stacks that are not whole: their outermost callers are missing. */
-static void print_stacks(const struct rk_profile_summary *s)
-{
-    double all = (double)(s->stacks_whole + s->stacks_cut + s->stacks_broken);
-
-    if (s->stacks_cut)
-        printf("%.1f %% of the stacks were cut by the size of their dump\n",
-               100.0 * (double)s->stacks_cut / all);
-    if (s->stacks_broken)
-        printf("%.1f %% of the stacks broke before their end\n", 100.0 * (double)s->stacks_broken / all);
-}
-
-static void print_head(const struct rk_profile_summary *s)
-{
-    struct colours c = print_colours(stdout);
-    char threads[40], event[128];
-
-    printf("%s", c.strong);
-    recording_print_loss(stdout, &s->loss);
-    printf("%s", c.plain);
-    if (s->event[0])
-        printf("; %s", print_safe(s->event, event, sizeof event));
-    if (s->samples)
-        printf(", %s, %.3f s", print_some(s->threads, "thread", threads, sizeof threads),
-               (double)(s->last_time - s->first_time) / 1e9);
-    printf("%s\n", s->loss.throttled ? ", throttled" : "");
-    print_stacks(s);
-    if (s->cut)
-        printf("The recording was cut off; this is what it holds.\n");
-}
-
-static void print_functions(const struct rk_profile *profile, const struct rk_aggregate *a, size_t lines)
-{
-    struct colours c = print_colours(stdout);
-    size_t shown = lines && lines < a->n ? lines : a->n;
-    struct rk_profile_columns all = {.size = sizeof all};
-
-    rk_profile_columns(profile, &all);
-    if (a->n == 0)
-        return;
-    printf("\n%s   self  total  %-*s  function, module%s%s\n", c.faint, BAR_WIDTH, "",
-           a->per == RK_PER_LINE ? ", line" : "", c.plain);
-    for (size_t i = 0; i < shown; i++) {
-        char bar[BAR_WIDTH + 1] = "", symbol[512], module[256];
-        uint32_t frame = a->key[i];
-        int width = a->self[0] ? (int)((double)BAR_WIDTH * (double)a->self[i] / (double)a->self[0] + 0.5) : 0;
-        memset(bar, '#', (size_t)width);
-        printf("%6.2f %6.2f  %s%-*s%s  %s%s%s, %s", percent(a->self[i], a->weight),
-               percent(a->total[i], a->weight), c.good, BAR_WIDTH, bar, c.plain, c.strong,
-               print_safe(a->name[i], symbol, sizeof symbol), c.plain,
-               print_safe(all.text[all.frame_module[frame]], module, sizeof module));
-        if (a->per == RK_PER_LINE && all.frame_file[frame])
-            printf(", %s%s:%" PRIu32 "%s", c.faint,
-                   print_safe(all.text[all.frame_file[frame]], module, sizeof module), all.frame_line[frame],
-                   c.plain);
-        putchar('\n');
-    }
-    if (shown < a->n)
-        printf("%s               … %zu more: reckon report --lines 0%s\n", c.faint, a->n - shown, c.plain);
-}
-
-static void print_unnamed(const struct rk_profile *profile, const struct rk_profile_summary *s)
-{
-    char count[40], module[256];
-
-    if (!s->unnamed)
-        return;
-    printf("\n%s could not be named (%.1f %%):\n", print_some(s->unnamed, "sample", count, sizeof count),
-           percent(s->unnamed, s->samples));
-    for (size_t i = 0; i < rk_profile_unnamed_count(profile) && i < 10; i++) {
-        struct rk_unnamed u = {.size = sizeof u};
-        rk_profile_unnamed(profile, i, &u);
-        printf("  %8s  %s: %s\n", print_count(u.samples, count, sizeof count),
-               print_safe(u.module, module, sizeof module), rk_miss_text(u.miss));
-    }
-}
-
-static int print_text(const struct rk_profile *profile, uint32_t per, size_t lines)
-{
-    struct rk_profile_summary s = {.size = sizeof s};
-    struct rk_error e = {.size = sizeof e};
-    struct rk_aggregate *a = NULL;
-
-    if (rk_profile_aggregate(profile, per, &a, &e) < 0)
-        return print_error("report", &e);
-
-    rk_profile_summary(profile, &s);
-    print_head(&s);
-    if (s.samples == 0 && !s.cut)
-        printf("No sample was taken: the command may have been too short, or never on a CPU.\n");
-    print_functions(profile, a, lines);
-    print_unnamed(profile, &s);
-    rk_aggregate_free(a);
-    return 0;
-}
+struct words {
+    struct report report;
+    struct view view;
+    const char *path, *format;
+    bool lines_set, limit_set;
+};
 
 static int flushed(const char *verb)
 {
@@ -135,16 +45,17 @@ static int flushed(const char *verb)
     return STATUS_FAILED;
 }
 
+/* All of it in a format: only one event can be. */
 static int print_format(const struct recording *recording, uint32_t per, const char *format)
 {
-    struct rk_aggregate *a = NULL;
     struct rk_error e = {.size = sizeof e};
     struct rk_sink sink = print_sink(stdout);
     const struct rk_profile *profile = recording_only("report", recording);
+    struct rk_aggregate *a = NULL;
+    int rc;
 
     if (!profile)
         return STATUS_USAGE;
-    int rc = 0;
     if (per == RK_PER_FUNCTION)
         rc = rk_profile_export(profile, format, &sink, &e);
     else if ((rc = rk_profile_aggregate(profile, per, &a, &e)) == 0)
@@ -154,71 +65,137 @@ static int print_format(const struct recording *recording, uint32_t per, const c
 }
 
 /* One section for each event. */
-static int print_sections(const struct recording *recording, uint32_t per, size_t lines)
+static int print_sections(const struct recording *recording, const struct report *how)
 {
     int status = 0;
 
     for (size_t i = 0; i < recording->n && status == 0; i++) {
         if (i)
             putchar('\n');
-        status = print_text(recording->profiles[i], per, lines);
+        status = report_text(recording->profiles[i], how);
     }
     return status;
+}
+
+/* --sort: an order, or, as perf has it, what rows are. */
+static int take_sort(const struct options *o, struct report *r)
+{
+    int per = view_per(o->value);
+
+    if (strcmp(o->value, "self") == 0 || strcmp(o->value, "overhead") == 0)
+        r->order = REPORT_SELF;
+    else if (strcmp(o->value, "total") == 0)
+        r->order = REPORT_TOTAL;
+    else if (strcmp(o->value, "name") == 0)
+        r->order = REPORT_NAME;
+    else if (per >= 0)
+        r->per = (uint32_t)per;
+    else
+        return options_wrong(o, "--sort: '%s' is none of self, total, name, nor of " VIEW_PER, o->value);
+    return 0;
+}
+
+static int take_limit(const struct options *o, double *ret)
+{
+    char *end;
+    double limit = strtod(o->value, &end);
+
+    if (end == o->value || (*end && strcmp(end, "%") != 0) || !(limit >= 0 && limit <= 100))
+        return options_wrong(o, "--percent-limit wants a number from 0 to 100, not '%s'", o->value);
+    *ret = limit;
+    return 0;
+}
+
+static int take(const struct options *o, int id, struct words *w)
+{
+    struct report *r = &w->report;
+    int per;
+
+    switch (id) {
+    case 'i':
+        w->path = o->value;
+        return 0;
+    case 's':
+        return take_sort(o, r);
+    case BY:
+        per = view_per(o->value);
+        if (per < 0)
+            return options_wrong(o, "--by: '%s' is none of " VIEW_PER, o->value);
+        r->per = (uint32_t)per;
+        return 0;
+    case NO_CHILDREN:
+        r->no_children = true;
+        return 0;
+    case CALLERS:
+        w->view.filter.callers = o->value;
+        r->tree = r->reverse = true;
+        return 0;
+    case CALLEES:
+        w->view.filter.callees = o->value;
+        r->tree = true;
+        return 0;
+    case TREE:
+        r->tree = true;
+        return 0;
+    case LIMIT:
+        w->limit_set = true;
+        return take_limit(o, &r->percent_limit);
+    case LINES:
+        w->lines_set = true;
+        return options_number(o, "--lines", 0, UINT32_MAX, &r->lines) < 0 ? STATUS_USAGE : 0;
+    case CSV:
+    case JSON:
+        if (w->format && strcmp(w->format, id == CSV ? "csv" : "json") != 0)
+            return options_wrong(o, "--csv and --json exclude each other");
+        w->format = id == CSV ? "csv" : "json";
+        return 0;
+    default:
+        return view_take(o, &w->view, id) < 0 ? STATUS_USAGE : 0;
+    }
+}
+
+static void words_free(struct words *w)
+{
+    view_free(&w->view);
 }
 
 int verb_report(int argc, char **argv)
 {
     struct options o = {
         .verb = "report",
+        .mixed = true,
         .usage = "[options] [FILE]",
-        .about = "Shows the hottest functions of a recording (reckon's or perf's), by their own time (self)\n"
-                 "and with what they call (total), and what could not be named, with the reason.",
+        .about = "Shows the hottest functions of a recording (reckon's or perf's), or of folded stacks or "
+                 "pprof, by their\n"
+                 "own time (self) and with what they call (total), the shares of modules and threads, and "
+                 "what could\n"
+                 "not be named, with the reason.",
         .table = table,
     };
-    const char *path = NULL, *format = NULL, *event = NULL;
-    struct rk_profile_options how = recording_options();
-    uint64_t lines = 30;
-    uint32_t per = RK_PER_FUNCTION;
-    int id;
+    __attribute__((cleanup(words_free))) struct words w = {.report = {.width = print_width(stdout)}};
+    int id, status = 0;
 
+    view_begin(&w.view);
     options_begin(&o, argc, argv);
-    while ((id = options_next(&o)) > 0)
-        switch (id) {
-        case 'i':
-            path = o.value;
-            break;
-        case 'e':
-            event = o.value;
-            break;
-        case 's':
-            if (strcmp(o.value, "line") != 0 && strcmp(o.value, "srcline") != 0 &&
-                strcmp(o.value, "function") != 0 && strcmp(o.value, "sym") != 0)
-                return options_wrong(&o, "--sort: '%s' is neither function nor line", o.value);
-            per = strcmp(o.value, "line") == 0 || strcmp(o.value, "srcline") == 0 ? RK_PER_LINE
-                                                                                  : RK_PER_FUNCTION;
-            break;
-        case 'I':
-            how.no_inline = 1;
-            break;
-        case 'n':
-            if (options_number(&o, "--lines", 0, UINT32_MAX, &lines) < 0)
-                return STATUS_USAGE;
-            break;
-        case 'C':
-        case 'j':
-            if (format && strcmp(format, id == 'C' ? "csv" : "json") != 0)
-                return options_wrong(&o, "--csv and --json exclude each other");
-            format = id == 'C' ? "csv" : "json";
-            break;
-        }
+    while (status == 0 && (id = options_next(&o)) > 0)
+        status = take(&o, id, &w);
+    if (status)
+        return status;
     if (id < 0)
         return options_status(id);
-    if (o.rest_n > 1 || (o.rest_n == 1 && path))
+    if (o.rest_n > 1 || (o.rest_n == 1 && w.path))
         return options_wrong(&o, "one recording at a time");
+    if (w.view.filter.callers && w.view.filter.callees)
+        return options_wrong(&o, "--callers and --callees exclude each other");
+    if (!w.lines_set)
+        w.report.lines = w.report.tree ? 100 : 30;
+    if (!w.limit_set && w.report.tree)
+        w.report.percent_limit = 0.5;
     handle_recording struct recording recording = {0};
-    int status = recording_read("report", o.rest_n ? o.rest[0] : path, event, &how, &recording);
+    status = view_read("report", o.rest_n ? o.rest[0] : w.path, &w.view, true, &recording);
     if (status == 0)
-        status = format ? print_format(&recording, per, format) : print_sections(&recording, per, lines);
+        status = w.format ? print_format(&recording, w.report.per, w.format)
+                          : print_sections(&recording, &w.report);
     if (status == 0)
         status = flushed("report");
     return status == 0 && recording.damaged ? STATUS_FAILED : status;

@@ -1,6 +1,6 @@
 # bash completion for reckon. tests/cli/completion.sh compares the options with what --help prints.
 _reckon() {
-    local verbs='stat compare record report export dump symbolize list doctor' verb='' i
+    local verbs='stat compare record report diff merge export dump symbolize list doctor' verb='' i
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 
     if ((COMP_CWORD == 1)); then
@@ -10,6 +10,7 @@ _reckon() {
     verb=${COMP_WORDS[1]}
 
     local options
+    local view='-e --event --time -p --pid --thread -c --comm -C --cpu --cgroup --source -d --module -S --symbol --no-inline --raw'
     case $verb in
     stat)
         options='-e --event -d --detailed -p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup --freeze
@@ -25,8 +26,10 @@ _reckon() {
             --delay --duration --control -k --clockid -m --mmap-pages --overwrite --switch-output -o
             --output -z --compress --progress -q --quiet -h --help'
         ;;
-    report) options='-e --event -i --input --lines -s --sort --no-inline --csv --json -h --help' ;;
-    export) options='--format -e --event -i --input --no-inline -o --output -h --help' ;;
+    report) options="-i --input --by -s --sort --no-children --tree --callers --callees --percent-limit --lines $view --csv --json -h --help" ;;
+    diff) options="--by --normalise --percent-limit --lines $view --csv --json -h --help" ;;
+    merge) options="-o --output --format --label $view -h --help" ;;
+    export) options="--format -i --input -o --output $view -h --help" ;;
     symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;
     dump) options='-i --input -F --fields --type -e --event -p --pid -t --tid -c --comm -C --cpu --time --stat --json -h --help' ;;
     list) options='--pmu --all --long --json -h --help' ;;
@@ -62,13 +65,23 @@ _reckon() {
         return
         ;;
     *--format)
-        mapfile -t COMPREPLY < <(compgen -W 'folded csv json' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'folded csv json pprof speedscope firefox perf-script' -- "$cur")
         return
         ;;
     report-s | *--sort)
-        mapfile -t COMPREPLY < <(compgen -W 'function line' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'self total name function line module thread process comm cgroup cpu event source' -- "$cur")
         return
         ;;
+    *--by)
+        mapfile -t COMPREPLY < <(compgen -W 'function line module thread process comm cgroup cpu event source' -- "$cur")
+        return
+        ;;
+    *--normalise)
+        mapfile -t COMPREPLY < <(compgen -W 'weight time none' -- "$cur")
+        return
+        ;;
+    report-[pcCdS] | diff-[pcCdS] | merge-[pcCdS] | export-[pcCdS] | *--thread | *--comm | *--cgroup | *--source | *--module | \
+        *--symbol | *--callers | *--callees | *--percent-limit) return ;;
     *--pmu)
         mapfile -t COMPREPLY < <(compgen -W "$(ls /sys/bus/event_source/devices 2>/dev/null)" -- "$cur")
         return

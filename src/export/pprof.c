@@ -6,7 +6,7 @@
  *     sample        its stack's locations, innermost first; a value for each type; labels: thread (its name), pid, tid,
  *                   cpu, cgroup, source, time (ns)
  *     location      a function with those that were inlined into it, innermost first, as lines
- *     function      name, file
+ *     function      name, file; one without a name has "[unknown] N" as system_name, N being its enum rk_miss
  *     mapping       a module: its path, and whether its functions and lines are known
  *     comment       "reckon …: loss": kept, lost, skipped, throttled, known bits, of each event; cut
  *
@@ -228,20 +228,22 @@ static void write_locations(struct pprof *p, const uint32_t *mapping_of, const u
 static int write_functions(struct pprof *p, uint32_t *function_of)
 {
     const struct rk_profile_columns *c = p->c;
-    struct unique functions = {.words = 2};
+    struct unique functions = {.words = 3};
     int64_t number = 0;
 
     for (size_t i = 0; i < c->frame_n && number >= 0; i++) {
         size_t before = functions.n;
         number = unique_add(&functions, (uint64_t[]){(uint64_t)c->frame_symbol[i] << 32 | c->frame_file[i],
-                                                     c->frame_path[i]});
+                                                     c->frame_path[i], c->frame_miss[i]});
         function_of[i] = (uint32_t)number + 1;
         if (number < 0 || functions.n == before)
             continue;
         size_t at = protobuf_open(&p->to, FUNCTION);
         protobuf_number(&p->to, 1, (uint64_t)number + 1);
         protobuf_number(&p->to, 2, c->frame_symbol[i]);
-        protobuf_number(&p->to, 3, c->frame_symbol[i]);
+        char why[32];
+        snprintf(why, sizeof why, "[unknown] %" PRIu32, c->frame_miss[i]);
+        protobuf_number(&p->to, 3, c->frame_miss[i] ? (uint64_t)string_add(p, why) : c->frame_symbol[i]);
         protobuf_number(&p->to, 4, c->frame_file[i]);
         protobuf_close(&p->to, at);
     }

@@ -82,7 +82,7 @@ struct type {
 };
 
 struct function {
-    uint64_t name, file; /* strings */
+    uint64_t name, file, system; /* strings */
 };
 
 struct location {
@@ -214,11 +214,13 @@ static int remember(struct pprof *p, const struct field *f)
             return -ENOMEM;
         *location = (struct location){a, f->bytes};
     } else if (f->number == 5) {
+        uint64_t system, unused;
         numbers_of(f->bytes, 2, 4, &id, &a, &b);
+        numbers_of(f->bytes, 3, 3, &id, &system, &unused);
         struct function *function = vector_push(&p->functions);
         if (!function || table_put(&p->function_of, id, (uint32_t)p->functions.n - 1) < 0)
             return -ENOMEM;
-        *function = (struct function){a, b};
+        *function = (struct function){a, b, system};
     }
     return 0;
 }
@@ -311,6 +313,10 @@ static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, ui
         (symbol > 0 && strcmp(intern_text(&p->m.profile->texts, (uint32_t)symbol), "[unknown]") == 0)) {
         symbol = maker_text(&p->m, "[unknown]");
         frame.miss = RK_MISS_NO_SYMBOL;
+        if (at != TABLE_NONE &&
+            sscanf(chars_of(p, p->functions.items[at].system), "[unknown] %" SCNu32, &frame.miss) == 1 &&
+            (frame.miss == RK_MISS_NONE || frame.miss > RK_MISS_NOT_YOURS))
+            frame.miss = RK_MISS_NO_SYMBOL;
     }
     if (base < 0 || symbol < 0 || file < 0)
         return -ENOMEM;

@@ -67,7 +67,7 @@ assert sum(int(l.rsplit(" ", 1)[1]) for l in folded.splitlines()) == sum(int(l.r
 PY
 "$RECKON" report --sort colour >out 2>err
 [ $? -eq 2 ] || fail "--sort colour: status"
-grep -q "neither function nor line" err || fail "--sort colour: reason"
+grep -q "is none of self, total, name" err || fail "--sort colour: reason"
 
 # perf, told the same, agrees on every function.
 if perf --version >/dev/null 2>&1; then

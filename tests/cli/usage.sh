@@ -27,11 +27,22 @@ wrong '-F and -c exclude each other' record -F 99 -c 100 true
 wrong '--json takes no value' stat --json=yes true
 wrong 'one recording at a time' report a b
 wrong 'takes no word' doctor me
+wrong 'is none of function, line' report --by colour
+wrong "is none of self, total, name" report --sort colour
+wrong '--time wants FROM,TO' report --time 5
+wrong '--time wants FROM,TO' report --time 5,3
+wrong '--thread wants numbers' report --thread main
+wrong '--percent-limit wants' report --percent-limit 101
+wrong '--callers and --callees exclude each other' report --callers a --callees b
+wrong "no format 'xml'; there are: folded, csv, json, pprof" export --format xml
+wrong 'two recordings are compared' diff a
+wrong 'is none of weight, time, none' diff --normalise colour a b
+wrong 'no file to merge' merge -o out
 
 # Help: status 0, on stdout, every verb.
 "$RECKON" --help >out 2>err || exit 1
 [ -s out ] && [ ! -s err ] || { echo "--help: not on stdout alone"; exit 1; }
-for verb in stat compare record report export dump symbolize list doctor; do
+for verb in stat compare record report diff merge export dump symbolize list doctor; do
     grep -q "^  $verb " out || { echo "--help does not list $verb"; exit 1; }
     "$RECKON" $verb --help >help 2>err || { echo "$verb --help: status $?"; exit 1; }
     grep -q "^usage: reckon $verb" help && [ ! -s err ] || { echo "$verb --help: wrong"; exit 1; }

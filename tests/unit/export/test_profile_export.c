@@ -90,7 +90,8 @@ static void json(void **state)
     contains("\"lost\":3,\"skipped\":null");
     contains("\"self\":6,\"self_percent\":85.7142857142857");
     contains("\"module\":\"stripped\",\"reason\":\"it has no symbol table\",\"samples\":1");
-    contains("\"comm\":\"worker\",\"pid\":100,\"tid\":101,\"source\":\"\",\"event\":0,\"weight\":4,\"samples\":1,\"frames\":["
+    contains("\"comm\":\"worker\",\"pid\":100,\"tid\":101,\"source\":\"\",\"event\":0,\"weight\":4,"
+             "\"samples\":1,\"frames\":["
              "2,0]");
     rk_profile_free(p);
 }

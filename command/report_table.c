@@ -1,0 +1,310 @@
+#include "report.h"
+
+#include "command.h"
+#include "print.h"
+#include "recording.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAR_MOST 20
+#define SHARES_MOST 5 /* rows of "by module" and "by thread" */
+#define NARROW 60     /* columns below which there are no bars */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+const char *report_name(const char *name, size_t columns, char *buffer, size_t size)
+{
+    size_t seen = 0;
+
+    print_safe(name, buffer, size);
+    if (columns == SIZE_MAX || print_columns(buffer) <= columns)
+        return buffer;
+    for (size_t i = 0; buffer[i]; i++) {
+        if (((unsigned char)buffer[i] & 0xc0) == 0x80 || ++seen < (columns ? columns : 1))
+            continue;
+        if (i + sizeof "…" <= size)
+            memcpy(buffer + i, "…", sizeof "…");
+        break;
+    }
+    return buffer;
+}
+
+/* Stacks that are not whole: their outermost callers are missing. */
+static void print_stacks(const struct rk_profile_summary *s)
+{
+    double all = (double)(s->stacks_whole + s->stacks_cut + s->stacks_broken);
+
+    if (s->stacks_cut)
+        printf("%.1f %% of the stacks were cut by the size of their dump\n",
+               100.0 * (double)s->stacks_cut / all);
+    if (s->stacks_broken)
+        printf("%.1f %% of the stacks broke before their end\n", 100.0 * (double)s->stacks_broken / all);
+}
+
+static void print_head(const struct rk_profile_summary *s)
+{
+    struct colours c = print_colours(stdout);
+    char threads[40], event[128];
+
+    printf("%s", c.strong);
+    recording_print_loss(stdout, &s->loss);
+    printf("%s", c.plain);
+    if (s->event[0])
+        printf("; %s", print_safe(s->event, event, sizeof event));
+    if (s->samples)
+        printf(", %s", print_some(s->threads, "thread", threads, sizeof threads));
+    if (s->samples && s->last_time)
+        printf(", %.3f s", (double)(s->last_time - s->first_time) / 1e9);
+    printf("%s\n", s->loss.throttled ? ", throttled" : "");
+    print_stacks(s);
+    if (s->cut)
+        printf("The recording was cut off; this is what it holds.\n");
+}
+
+/* What a row is called, beside its name: its module, its ids. */
+static void row_detail(const struct rk_profile_columns *c, const struct rk_aggregate *a, size_t i, char *to,
+                       size_t size)
+{
+    uint32_t key = a->key[i];
+
+    *to = '\0';
+    switch (a->per) {
+    case RK_PER_LINE:
+        if (c->frame_file[key]) {
+            snprintf(to, size, ", %s, %s:%" PRIu32, c->text[c->frame_module[key]],
+                     c->text[c->frame_file[key]], c->frame_line[key]);
+            break;
+        }
+        /* fall through */
+    case RK_PER_FUNCTION:
+        if (c->frame_module[key])
+            snprintf(to, size, ", %s", c->text[c->frame_module[key]]);
+        break;
+    case RK_PER_THREAD:
+        snprintf(to, size, ", %" PRId32 "/%" PRId32, c->thread_pid[key], c->thread_tid[key]);
+        break;
+    case RK_PER_PROCESS:
+        snprintf(to, size, ", %" PRId32, c->thread_pid[key]);
+        break;
+    default:
+        break;
+    }
+}
+
+static const char *row_name(const struct rk_aggregate *a, size_t i)
+{
+    static const char *const without[] = {"[unknown]", "[unknown]",   "[unknown]", "[unknown]", "[unknown]",
+                                          "[unknown]", "[no cgroup]", "[no CPU]",  "[no name]", "[here]"};
+
+    return a->name[i][0] ? a->name[i] : without[a->per];
+}
+
+struct layout {
+    struct colours c;
+    bool total;
+    size_t bar; /* columns of a bar; 0: none */
+    size_t name;
+};
+
+static struct layout layout_of(const struct report *how, bool total)
+{
+    struct layout l = {.c = print_colours(stdout), .total = total, .bar = BAR_MOST, .name = SIZE_MAX};
+    size_t figures = total ? 13 : 6;
+
+    if (how->width == SIZE_MAX)
+        return l;
+    l.bar = how->width < NARROW ? 0 : how->width < 100 ? 10 : BAR_MOST;
+    size_t used = figures + (l.bar ? l.bar + 4 : 2);
+    l.name = how->width > used + 8 ? how->width - used : 8;
+    return l;
+}
+
+static void print_row(const struct layout *l, double self, double total, double share, const char *name,
+                      const char *detail)
+{
+    char bar[BAR_MOST + 1] = "", text[1024], more[1024];
+    size_t columns = print_columns(report_name(name, l->name, text, sizeof text));
+
+    memset(bar, '#', (size_t)((double)l->bar * share + 0.5));
+    printf("%6.2f", self);
+    if (l->total)
+        printf(" %6.2f", total);
+    if (l->bar)
+        printf("  %s%-*s%s", l->c.good, (int)l->bar, bar, l->c.plain);
+    printf("  %s%s%s", l->c.strong, text, l->c.plain);
+    if (l->name == SIZE_MAX || columns + 4 < l->name)
+        printf("%s%s%s", l->c.faint,
+               report_name(detail, l->name == SIZE_MAX ? SIZE_MAX : l->name - columns, more, sizeof more),
+               l->c.plain);
+    putchar('\n');
+}
+
+static const char *heading(uint32_t per)
+{
+    static const char *const words[] = {"function, module",
+                                        "function, module, line",
+                                        "module",
+                                        "thread, process/thread",
+                                        "process",
+                                        "thread name",
+                                        "cgroup",
+                                        "CPU",
+                                        "event",
+                                        "source"};
+    return words[per];
+}
+
+/* The rows' order: as they come (by self), by total, by name. */
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct rk_aggregate *a = *(const struct rk_aggregate **)context;
+    size_t i = *(const size_t *)left, k = *(const size_t *)right;
+
+    if (a->total[i] != a->total[k])
+        return a->total[i] > a->total[k] ? -1 : 1;
+    return (i > k) - (i < k);
+}
+
+static int compare_names(const void *left, const void *right, void *context)
+{
+    const struct rk_aggregate *a = *(const struct rk_aggregate **)context;
+    size_t i = *(const size_t *)left, k = *(const size_t *)right;
+    int order = a->per == RK_PER_CPU ? (a->key[i] > a->key[k]) - (a->key[i] < a->key[k])
+                                     : strcmp(a->name[i], a->name[k]);
+
+    return order ? order : (i > k) - (i < k);
+}
+
+/* Which rows, in which order: how many, those that the limit leaves out in *ret_hidden; -1: out of memory. */
+static int64_t choose_rows(const struct rk_aggregate *a, const struct report *how, size_t **ret,
+                           size_t *ret_hidden)
+{
+    size_t *order = calloc(a->n + 1, sizeof *order), n = 0;
+
+    if (!order)
+        return -1;
+    for (size_t i = 0; i < a->n; i++)
+        if (percent(how->no_children ? a->self[i] : a->total[i], a->weight) >= how->percent_limit &&
+            (a->self[i] || !how->no_children))
+            order[n++] = i;
+    if (how->order != REPORT_SELF)
+        qsort_r(order, n, sizeof *order, how->order == REPORT_TOTAL ? compare_rows : compare_names, &a);
+    size_t shown = how->lines && how->lines < n ? (size_t)how->lines : n;
+    *ret_hidden = a->n - shown;
+    *ret = order;
+    return (int64_t)shown;
+}
+
+static int print_rows(const struct rk_profile *profile, const struct rk_aggregate *a,
+                      const struct report *how)
+{
+    struct rk_profile_columns c = {.size = sizeof c};
+    struct layout l = layout_of(how, !how->no_children && a->per <= RK_PER_MODULE);
+    size_t *order = NULL, hidden = 0;
+    int64_t n = choose_rows(a, how, &order, &hidden);
+
+    if (n < 0) {
+        fprintf(stderr, "reckon report: out of memory\n");
+        return STATUS_FAILED;
+    }
+    rk_profile_columns(profile, &c);
+    if (a->n)
+        printf("\n%s%s%s%-*s  %s%s\n", l.c.faint, l.total ? "  self  total" : " share", l.bar ? "  " : "",
+               (int)l.bar, "", heading(a->per), l.c.plain);
+    uint64_t most = 1;
+    for (int64_t i = 0; i < n; i++)
+        most = a->self[order[i]] > most ? a->self[order[i]] : most;
+    for (int64_t i = 0; i < n; i++) {
+        char detail[1024];
+        size_t row = order[i];
+        row_detail(&c, a, row, detail, sizeof detail);
+        print_row(&l, percent(a->self[row], a->weight), percent(a->total[row], a->weight),
+                  (double)a->self[row] / (double)most, row_name(a, row), detail);
+    }
+    if (hidden)
+        printf("%s%*s… %zu more: reckon report --lines 0\n%s", l.c.faint, l.bar ? 15 : 6, "", hidden,
+               l.c.plain);
+    free(order);
+    return 0;
+}
+
+/* The largest shares by module, or thread; nothing where there is but one. */
+static int print_shares(const struct rk_profile *profile, uint32_t per, const char *title,
+                        const struct report *how)
+{
+    struct rk_profile_columns c = {.size = sizeof c};
+    struct rk_error e = {.size = sizeof e};
+    struct rk_aggregate *a = NULL;
+    struct layout l = layout_of(how, false);
+
+    if (rk_profile_aggregate(profile, per, &a, &e) < 0)
+        return print_error("report", &e);
+    rk_profile_columns(profile, &c);
+    size_t n = 0;
+    while (n < a->n && a->self[n])
+        n++;
+    if (n > 1) {
+        printf("\n%s share%s%-*s  %s%s\n", l.c.faint, l.bar ? "  " : "", (int)l.bar, "", title, l.c.plain);
+        for (size_t i = 0; i < n && i < SHARES_MOST; i++) {
+            char detail[1024];
+            row_detail(&c, a, i, detail, sizeof detail);
+            print_row(&l, percent(a->self[i], a->weight), 0, (double)a->self[i] / (double)a->self[0],
+                      row_name(a, i), detail);
+        }
+        if (n > SHARES_MOST)
+            printf("%s%*s… %zu more: reckon report --by %s --lines 0%s\n", l.c.faint, l.bar ? 8 : 6, "",
+                   n - SHARES_MOST, per == RK_PER_MODULE ? "module" : "thread", l.c.plain);
+    }
+    rk_aggregate_free(a);
+    return 0;
+}
+
+static void print_unnamed(const struct rk_profile *profile, const struct rk_profile_summary *s)
+{
+    char count[40], module[256];
+
+    if (!s->unnamed)
+        return;
+    printf("\n%s could not be named (%.1f %%):\n", print_some(s->unnamed, "sample", count, sizeof count),
+           percent(s->unnamed, s->samples));
+    for (size_t i = 0; i < rk_profile_unnamed_count(profile) && i < 10; i++) {
+        struct rk_unnamed u = {.size = sizeof u};
+        rk_profile_unnamed(profile, i, &u);
+        printf("  %8s  %s: %s\n", print_count(u.samples, count, sizeof count),
+               print_safe(u.module, module, sizeof module), rk_miss_text(u.miss));
+    }
+}
+
+int report_text(const struct rk_profile *profile, const struct report *how)
+{
+    struct rk_profile_summary s = {.size = sizeof s};
+    struct rk_error e = {.size = sizeof e};
+    struct rk_aggregate *a = NULL;
+    int status;
+
+    rk_profile_summary(profile, &s);
+    print_head(&s);
+    if (s.samples == 0 && !s.cut)
+        printf("No sample was taken: the command may have been too short, or never on a CPU; or no sample is "
+               "as asked.\n");
+    if (how->tree) {
+        status = report_tree(profile, how);
+    } else if (rk_profile_aggregate(profile, how->per, &a, &e) < 0) {
+        status = print_error("report", &e);
+    } else {
+        status = print_rows(profile, a, how);
+        if (status == 0 && how->per <= RK_PER_LINE)
+            status = print_shares(profile, RK_PER_MODULE, "module", how);
+        if (status == 0 && how->per <= RK_PER_LINE)
+            status = print_shares(profile, RK_PER_THREAD, "thread, process/thread", how);
+    }
+    rk_aggregate_free(a);
+    if (status == 0)
+        print_unnamed(profile, &s);
+    return status;
+}
