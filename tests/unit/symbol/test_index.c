@@ -126,6 +126,17 @@ static void as_the_rules_say(void **state)
             assert_string_equal(names + entry->name, names + same->name);
             named++;
         }
+        for (uint64_t address = base - 3; address < base + span + 100;
+             address += INDEX_BATCH) { /* by the batch, the same */
+            uint64_t addresses[INDEX_BATCH];
+            const struct index_entry *entries[INDEX_BATCH];
+            uint32_t some = 1 + chance(INDEX_BATCH);
+            for (uint32_t i = 0; i < some; i++)
+                addresses[i] = address + (i * 7) % INDEX_BATCH;
+            index_find_all(&index, addresses, some, entries);
+            for (uint32_t i = 0; i < some; i++)
+                assert_ptr_equal(entries[i], index_find(&index, addresses[i]));
+        }
         index_free(&index);
         index_free(&other);
     }

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
@@ -109,6 +110,37 @@ static void names(void **state)
     expect_name(s, &known, text, "first", 0);
     expect_name(s, &known, text + 5 * 16, "inner", 0);
     rk_symbolizer_close(s);
+    fake_end();
+}
+
+/* Closing a peer's handle frees the names of all of them; and it installs handlers for SIGSEGV and SIGABRT in its host. */
+static void apart(void **state)
+{
+    (void)state;
+    struct sigaction before[32];
+    for (int i = 1; i < 32; i++) /* cmocka's own, or a sanitizer's */
+        assert_int_equal(sigaction(i, NULL, &before[i]), 0);
+    struct rk_symbolizer *one = open_at(fake_root()), *other = open_at(fake_path);
+    put_fixture("lib/labels", "elf/labels");
+    put_fixture("lib/cut", "elf/labels");
+    char path[FIXTURE_PATH];
+    snprintf(path, sizeof path, "%s/lib/cut", fake_path);
+    assert_int_equal(truncate(path, 300), 0);
+    uint64_t text = text_offset("elf/labels");
+    struct rk_module labels = module_of("/lib/labels", ID), cut = module_of("/lib/cut", NULL);
+    struct rk_symbol mine = ask(one, &labels, text), theirs = ask(other, &labels, text);
+
+    assert_int_equal(ask(one, &cut, text).miss, RK_MISS_BAD_FILE);
+    assert_true(mine.name != theirs.name);
+    assert_null(rk_symbolizer_close(other));
+    assert_string_equal(mine.name, "first");
+    expect_name(one, &labels, text + 15, "first", 15);
+    for (int i = 1; i < 32; i++) {
+        struct sigaction now;
+        assert_int_equal(sigaction(i, NULL, &now), 0);
+        assert_true(now.sa_handler == before[i].sa_handler);
+    }
+    rk_symbolizer_close(one);
     fake_end();
 }
 
@@ -448,10 +480,11 @@ static void containers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),       cmocka_unit_test(not_believed),     cmocka_unit_test(reasons),
-        cmocka_unit_test(stripped),    cmocka_unit_test(lld_pie),          cmocka_unit_test(vdso),
-        cmocka_unit_test(kernel_code), cmocka_unit_test(by_address),       cmocka_unit_test(containers),
-        cmocka_unit_test(kernel),      cmocka_unit_test(kernel_read_once), cmocka_unit_test(myself),
+        cmocka_unit_test(apart),      cmocka_unit_test(names),       cmocka_unit_test(not_believed),
+        cmocka_unit_test(reasons),    cmocka_unit_test(stripped),    cmocka_unit_test(lld_pie),
+        cmocka_unit_test(vdso),       cmocka_unit_test(kernel_code), cmocka_unit_test(by_address),
+        cmocka_unit_test(containers), cmocka_unit_test(kernel),      cmocka_unit_test(kernel_read_once),
+        cmocka_unit_test(myself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
