@@ -2,7 +2,7 @@
  * Address → function, for one module: built once, then read-only.
  *
  *     struct candidate *c = …;          what a symbol table has, in any order
- *     index_build(&index, c, n, names, names_bytes);
+ *     index_build(&index, c, n, names);
  *     const struct index_entry *f = index_find(&index, address);
  *
  * Layout. Entries of 16 bytes lie sorted by start, so that four share a cache line; names are offsets into one block
@@ -12,6 +12,9 @@
  *
  *     buckets   0   0   1   3   3   4 …
  *     entries   |main    |f|g      |h …
+ *
+ * That waits for memory twice where the index is larger than the caches, so many are looked up side by side
+ * (index_find_all), and nothing branches on what is read before all of it is under way.
  *
  * Functions may lie inside others (a second entry point, hot code inside cold): the innermost wins. Behind its end
  * the search goes on with `outer`, the nearest entry before that reaches further. Few modules need that array.
@@ -73,8 +76,7 @@ void index_free(struct index *index);
 /* How many addresses index_find_all() takes at a time. */
 enum { INDEX_BATCH = 32 };
 
-/* The entries that cover n ≤ INDEX_BATCH addresses, NULL where there is none. Waits for memory once for all of them:
- * some five times as fast as one by one, where the index is larger than the caches. */
+/* The entries that cover n ≤ INDEX_BATCH addresses, NULL where there is none. */
 void index_find_all(const struct index *index, const uint64_t *addresses, size_t n,
                     const struct index_entry **ret);
 
