@@ -46,13 +46,17 @@ static int read_old_tables(struct lines *lines, struct cursor *c)
     if (!first || !none)
         return -ENOMEM;
     while ((text = cursor_text(c)) && *text) {
-        const char **directory = lines->directories.n < TABLE_MAX ? vector_push(&lines->directories) : NULL;
+        if (lines->directories.n >= TABLE_MAX)
+            return -EBADMSG;
+        const char **directory = vector_push(&lines->directories);
         if (!directory)
             return -ENOMEM;
         *directory = text;
     }
     while ((text = cursor_text(c)) && *text) {
-        struct line_file *file = lines->files.n < TABLE_MAX ? vector_push(&lines->files) : NULL;
+        if (lines->files.n >= TABLE_MAX)
+            return -EBADMSG;
+        struct line_file *file = vector_push(&lines->files);
         if (!file)
             return -ENOMEM;
         file->name = text;
@@ -74,7 +78,8 @@ static int read_new_table(struct lines *lines, struct cursor *c, const struct un
         cursor_uleb(c);
     }
     uint64_t n = cursor_uleb(c);
-    if (c->bad || n > TABLE_MAX || (n_formats == 0 && n))
+    if (c->bad || n > TABLE_MAX || n > cursor_left(c) ||
+        (n_formats == 0 && n)) /* an entry has a byte at least */
         return -EBADMSG;
     for (uint64_t i = 0; i < n; i++) {
         struct cursor format = formats;
@@ -121,9 +126,9 @@ static int read_header(struct lines *lines, const struct unit *unit, struct head
     }
     if (length == 0 || length > left - before)
         return -EBADMSG;
-    bytes = view_copy(view, at + before, length, &lines->scratch);
-    if (!bytes)
-        return -EBADMSG;
+    int copied = view_copy(view, at + before, length, &lines->scratch, &bytes);
+    if (copied < 0)
+        return copied;
     struct cursor c = cursor_of(bytes, (size_t)length);
     uint16_t version = cursor_u16(&c);
     if (version < 2 || version > 5)
@@ -267,7 +272,9 @@ static int extended(struct lines *lines, struct cursor *c, struct machine *m, st
         m->operation = 0;
         break;
     case EXTENDED_FILE: {
-        struct line_file *file = lines->files.n < TABLE_MAX ? vector_push(&lines->files) : NULL;
+        if (lines->files.n >= TABLE_MAX)
+            return -EBADMSG;
+        struct line_file *file = vector_push(&lines->files);
         if (!file)
             return -ENOMEM;
         file->name = cursor_text(&own);
@@ -349,6 +356,16 @@ int line_answer(struct lines *lines, const struct unit *unit, struct question *q
         return -ENOENT;
     int rc = read_header(lines, unit, &header);
     return rc < 0 ? rc : run(lines, &header, unit, &asking, NULL, NULL);
+}
+
+uint64_t line_bytes(const struct unit *unit)
+{
+    uint64_t length = 0;
+    const unsigned char *bytes = unit->has_lines ? view_get(&unit->file->line, unit->statements, 4) : NULL;
+
+    if (bytes)
+        memcpy(&length, bytes, 4);
+    return length < unit->file->line.n ? length : unit->file->line.n;
 }
 
 int line_sequences(const struct unit *unit, int (*tell)(void *context, uint64_t low, uint64_t high),

@@ -29,6 +29,9 @@ int line_answer(struct lines *lines, const struct unit *unit, struct question *q
 size_t line_path(const struct lines *lines, const struct unit *unit, uint64_t number, char *buffer,
                  size_t bytes);
 
+/* How long the unit's line program is; 0: it has none. */
+uint64_t line_bytes(const struct unit *unit);
+
 /* Tells each sequence's stretch of code. 0, or what `tell` returned below 0, or -errno. */
 int line_sequences(const struct unit *unit, int (*tell)(void *context, uint64_t low, uint64_t high),
                    void *context);

@@ -157,6 +157,8 @@ static int read_attributes(struct unit *unit, const unsigned char *bytes, size_t
     if (tag != TAG_COMPILE_UNIT && tag != TAG_PARTIAL_UNIT && tag != TAG_SKELETON_UNIT &&
         tag != TAG_TYPE_UNIT)
         return -EBADMSG;
+    if (tag == TAG_PARTIAL_UNIT) /* up to version 4 the header does not tell */
+        unit->type = UNIT_PARTIAL;
     for (struct spec spec; spec_next(&specs, &spec);) {
         struct value value;
         if (!form_read(&c, unit, spec.form, spec.implicit, &value))

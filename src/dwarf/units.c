@@ -116,6 +116,7 @@ static int by_number(const void *a, const void *b)
 struct claim {
     struct dwarf *dwarf;
     uint64_t unit;
+    uint64_t left; /* bytes of lists and programs that may yet be read: many units with the same are damage */
 };
 
 static int claim_sequence(void *context, uint64_t low, uint64_t high)
@@ -126,26 +127,28 @@ static int claim_sequence(void *context, uint64_t low, uint64_t high)
 }
 
 /* What the unit says of its code itself. */
-static int claim_code(struct dwarf *dwarf, uint64_t offset)
+static int claim_code(struct claim *claim)
 {
+    struct dwarf *dwarf = claim->dwarf;
     struct unit unit;
     struct ranges ranges;
-    uint64_t end, low, high;
+    uint64_t end, low, high, used = 0;
     int rc = 0;
 
-    if (unit_read(dwarf, offset, &unit, &end) < 0 ||
+    if (unit_read(dwarf, claim->unit, &unit, &end) < 0 ||
         (unit.type != UNIT_COMPILE && unit.type != UNIT_SKELETON))
         return 0;
     if (unit.has_ranges) {
         bool more = ranges_open(&ranges, &unit, unit.ranges, unit.ranges_listed);
-        while (rc == 0 && more && (more = ranges_next(&ranges, &low, &high)))
-            rc = add_range(dwarf, low, high, offset);
+        for (; rc == 0 && more && used < claim->left && (more = ranges_next(&ranges, &low, &high)); used++)
+            rc = add_range(dwarf, low, high, claim->unit);
     } else if (unit.has_code) {
-        rc = add_range(dwarf, unit.low, unit.high, offset);
-    } else if (unit.has_lines) {
-        struct claim claim = {dwarf, offset};
-        rc = line_sequences(&unit, claim_sequence, &claim);
+        rc = add_range(dwarf, unit.low, unit.high, claim->unit);
+    } else if (unit.has_lines && claim->left) {
+        used = line_bytes(&unit);
+        rc = line_sequences(&unit, claim_sequence, claim);
     }
+    claim->left -= used < claim->left ? used : claim->left;
     return rc;
 }
 
@@ -163,13 +166,15 @@ int units_complete(struct dwarf *dwarf)
         named[i] = units->ranges.items[i].unit;
     if (n)
         qsort(named, n, sizeof *named, by_number);
+    struct claim claim = {dwarf, 0, 65536 + 4 * (dwarf->ranges.n + dwarf->rnglists.n + dwarf->line.n)};
     int rc = units->offsets.n ? 0 : list_offsets(dwarf);
     for (size_t i = 0; rc == 0 && i < units->offsets.n; i++) {
         uint64_t offset = units->offsets.items[i];
         while (known < n && named[known] < offset)
             known++;
+        claim.unit = offset;
         if (known == n || named[known] != offset)
-            rc = claim_code(dwarf, offset);
+            rc = claim_code(&claim);
     }
     sort_ranges(units);
     units->all = rc == 0;

@@ -119,19 +119,25 @@ const char *view_text(struct view *view, uint64_t offset)
     return NULL;
 }
 
-const unsigned char *view_copy(const struct view *view, uint64_t offset, uint64_t n, struct scratch *scratch)
+int view_copy(const struct view *view, uint64_t offset, uint64_t n, struct scratch *scratch,
+              const unsigned char **ret)
 {
     if (offset >= view->n || n > view->n - offset)
-        return NULL;
-    if (!view->elf)
-        return view->bytes + offset;
+        return -EBADMSG;
+    if (!view->elf) {
+        *ret = view->bytes + offset;
+        return 0;
+    }
     if (n > scratch->room) {
         unsigned char *bytes = malloc((size_t)n);
         if (!bytes)
-            return NULL;
+            return -ENOMEM;
         free(scratch->bytes);
         scratch->bytes = bytes;
         scratch->room = (size_t)n;
     }
-    return elf_read(view->elf, view->offset + offset, scratch->bytes, (size_t)n) == 0 ? scratch->bytes : NULL;
+    if (elf_read(view->elf, view->offset + offset, scratch->bytes, (size_t)n) < 0)
+        return -EBADMSG;
+    *ret = scratch->bytes;
+    return 0;
 }

@@ -36,11 +36,12 @@ const unsigned char *view_get(struct view *view, uint64_t offset, uint64_t n);
 const char *view_text(struct view *view, uint64_t offset);
 
 /* Copies n bytes past all of this into memory that grows as needed: for what one reader needs once. Where the bytes
- * are there already they are given in place. NULL as above, or out of memory. */
+ * are there already they are given in place. 0; -EBADMSG: there are not so many; -ENOMEM. */
 struct scratch {
     unsigned char *bytes;
     size_t room;
 };
-const unsigned char *view_copy(const struct view *view, uint64_t offset, uint64_t n, struct scratch *scratch);
+int view_copy(const struct view *view, uint64_t offset, uint64_t n, struct scratch *scratch,
+              const unsigned char **ret);
 
 #endif

@@ -108,8 +108,8 @@ static void mark(struct question *questions, const struct level *outer, uint64_t
 }
 
 /* The level inside a DIE with code; first ≥ last: no question lies in it. */
-static struct level enter(const struct unit *unit, const struct die *die, struct question *questions,
-                          const struct level *outer, uint32_t node)
+static struct level enter(struct walk *walk, const struct unit *unit, const struct die *die,
+                          struct question *questions, const struct level *outer, uint32_t node)
 {
     struct level inner = {node != NODE_NONE ? node : outer->node, UINT32_MAX, 0};
     const struct value *low_value = &die->slots[SLOT_LOW], *high_value = &die->slots[SLOT_HIGH],
@@ -119,7 +119,7 @@ static struct level enter(const struct unit *unit, const struct die *die, struct
     if (list->form) {
         struct ranges ranges;
         bool more = ranges_open(&ranges, unit, list->n, list->form == 0x23); /* FORM_RNGLISTX */
-        while (more && (more = ranges_next(&ranges, &low, &high)))
+        while (more && (more = ranges_next(&ranges, &low, &high)) && walk->ranges_left-- > 0)
             if (low >= unit->code_low && low < unit->code_high)
                 mark(questions, outer, low, high, node, &inner);
     } else if (value_address(unit, low_value, &low) && high_value->form) {
@@ -136,6 +136,18 @@ static uint32_t number_of(const struct value *value)
     return value->form && value->n <= UINT32_MAX ? (uint32_t)value->n : 0;
 }
 
+/* Into a DIE's children. Deeper than any compiler goes is damage. */
+static int descend(struct walk *walk, const struct level *inner)
+{
+    if (walk->levels.n >= DEPTH_MAX)
+        return -EBADMSG;
+    struct level *level = vector_push(&walk->levels);
+    if (!level)
+        return -ENOMEM;
+    *level = *inner;
+    return 0;
+}
+
 /* A DIE with code: into it, or past it. */
 static int visit(struct walk *walk, const struct unit *unit, struct cursor *c, const struct abbrev *abbrev,
                  const struct die *die, uint64_t offset, struct question *questions)
@@ -143,7 +155,7 @@ static int visit(struct walk *walk, const struct unit *unit, struct cursor *c, c
     bool function = abbrev->class == ABBREV_FUNCTION;
     struct level outer = walk->levels.items[function ? 0 : walk->levels.n - 1];
     uint32_t node = abbrev->class == ABBREV_BLOCK ? NODE_NONE : (uint32_t)walk->nodes.n;
-    struct level inner = enter(unit, die, questions, &outer, node);
+    struct level inner = enter(walk, unit, die, questions, &outer, node);
 
     if (inner.first >= inner.last && function && walk->thorough)
         inner = (struct level){NODE_NONE, 0, 0};
@@ -152,7 +164,7 @@ static int visit(struct walk *walk, const struct unit *unit, struct cursor *c, c
     if (node != NODE_NONE && inner.last) {
         struct node *made = walk->nodes.n < NODES_MAX ? vector_push(&walk->nodes) : NULL;
         if (!made)
-            return -ENOMEM;
+            return walk->nodes.n < NODES_MAX ? -ENOMEM : -EBADMSG;
         *made = (struct node){
             .die = offset,
             .parent = abbrev->class == ABBREV_INLINED ? outer.node : NODE_NONE,
@@ -161,13 +173,7 @@ static int visit(struct walk *walk, const struct unit *unit, struct cursor *c, c
             .column = number_of(&die->slots[SLOT_COLUMN]),
         };
     }
-    if (!abbrev->children)
-        return 0;
-    struct level *level = walk->levels.n < DEPTH_MAX ? vector_push(&walk->levels) : NULL;
-    if (!level)
-        return -ENOMEM;
-    *level = inner;
-    return 0;
+    return abbrev->children ? descend(walk, &inner) : 0;
 }
 
 static int walk_children(struct walk *walk, const struct unit *unit, struct cursor *c,
@@ -198,10 +204,7 @@ static int walk_children(struct walk *walk, const struct unit *unit, struct curs
             rc = skip_children(walk, unit, c, &die.slots[SLOT_SIBLING]) ? 0 : -EBADMSG;
         } else if (abbrev->children) {
             struct level outer = walk->levels.items[walk->levels.n - 1];
-            struct level *level = walk->levels.n < DEPTH_MAX ? vector_push(&walk->levels) : NULL;
-            if (!level)
-                return -ENOMEM;
-            *level = outer;
+            rc = descend(walk, &outer);
         }
         if (rc < 0)
             return rc;
@@ -223,6 +226,7 @@ static int walk_once(struct walk *walk, const struct unit *unit, struct question
     if (!root->children)
         return 0;
     walk->levels.n = 0;
+    walk->ranges_left = 4096 + 64 * (int64_t)(unit->end - unit->die);
     struct level *level = vector_push(&walk->levels);
     if (!level)
         return -ENOMEM;
@@ -238,11 +242,11 @@ int walk_unit(struct walk *walk, const struct unit *unit, struct question *quest
     size_t found = 0;
 
     walk->nodes.n = 0;
-    walk->bytes = bytes ? view_copy(&unit->file->info, unit->die, bytes, &walk->scratch) : NULL;
-    if (!walk->bytes)
-        return -EBADMSG;
+    int rc = bytes ? view_copy(&unit->file->info, unit->die, bytes, &walk->scratch, &walk->bytes) : -EBADMSG;
+    if (rc < 0)
+        return rc;
     walk->thorough = false;
-    int rc = walk_once(walk, unit, questions, n);
+    rc = walk_once(walk, unit, questions, n);
     while (rc == 0 && found < n && questions[found].node != NODE_NONE)
         found++;
     if (rc == 0 && found < n) {

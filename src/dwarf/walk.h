@@ -37,6 +37,7 @@ struct walk {
     const unsigned char *bytes; /* of the unit, from its first DIE on; NULL: none */
     bool
         thorough; /* functions without questions are looked into: others may lie in them, not in their code */
+    int64_t ranges_left; /* entries of lists that may yet be read: many DIEs with one long list are damage */
     VECTOR(struct node) nodes;
     VECTOR(struct level) levels;
 };
