@@ -226,7 +226,7 @@ static int walk_once(struct walk *walk, const struct unit *unit, struct question
     if (!root->children)
         return 0;
     walk->levels.n = 0;
-    walk->ranges_left = 4096 + 64 * (int64_t)(unit->end - unit->die);
+    walk->ranges_left = 4096 + 8 * (int64_t)(unit->end - unit->die);
     struct level *level = vector_push(&walk->levels);
     if (!level)
         return -ENOMEM;
