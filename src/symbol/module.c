@@ -118,12 +118,15 @@ static int load_stubs(struct elf *elf, bool has_exported, struct module *module)
     return is_own_trouble(rc) ? rc : 0; /* what is wrong with them does not spoil the rest */
 }
 
-static bool has_lines(struct elf *elf)
+/* 1: it has, 0: not, or what is about this process. */
+static int has_lines(struct elf *elf)
 {
     const struct elf_section *info;
+    int rc = elf_section_find(elf, ".debug_info", &info);
 
-    return elf_section_find(elf, ".debug_info", &info) == 0 && info->type != ELF_SECTION_NOBITS &&
-           info->bytes;
+    if (rc < 0)
+        return is_own_trouble(rc) ? rc : 0;
+    return info->type != ELF_SECTION_NOBITS && info->bytes;
 }
 
 /* In the debug file of its build-id, else in the one that it names: the latter is read whole to see that it is it. */
@@ -159,7 +162,10 @@ static int open_lines(int root, const struct rk_module *wanted, const struct mod
         return -ENOENT;
     if (own->type == ELF_TYPE_RELOCATABLE) /* what its DWARF refers to is the linker's to fill in */
         return -ENOENT;
-    if (has_lines(own))
+    rc = has_lines(own);
+    if (rc < 0)
+        return rc;
+    if (rc > 0)
         return dwarf_open(root, &(struct dwarf_place){path, path}, TAKE_PTR(own), ret);
     return open_debug_lines(root, path, &module->id, own, ret);
 }
