@@ -84,7 +84,7 @@ RK_API int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct 
                                  const uint64_t *offsets, size_t n, struct rk_symbol *ret);
 
 /*
- * Lines, and functions that were inlined: from DWARF (versions 2 to 5, split, dwz, compressed) in the file itself or in
+ * Lines, and functions that were inlined: from DWARF (versions 2 to 5, split, .dwp, dwz, compressed) in the file itself or in
  * its debug file, found by build-id or debuglink. The kernel's from its vmlinux with the build-id that was recorded, else
  * the running one's: in /usr/lib/debug/.build-id, /usr/lib/debug/boot, /usr/lib/debug/lib/modules/RELEASE, /boot or
  * /lib/modules/RELEASE/build; for a kernel that does not run any more too. Its loadable modules have no lines.
