@@ -1,7 +1,7 @@
 #!/bin/sh
 # Samples out of a live ring, by us and by the iterator of the Rust crate perf-event-open (built here if cargo is installed),
 # in turns: millions a second and how many there were, the best of three runs; then how they compare (bench/iterator.c says
-# what the rows are; "ip" is the crate where the compiler may drop all but that field). The bars: by
+# what the rows are; "ip" is the crate in a program of its own that uses that field alone). The bars: by
 # the batch five times the crate's typed records, and 20 million small ones a second.
 #
 #   iterator.sh BUILD
