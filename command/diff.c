@@ -4,6 +4,7 @@
  */
 #include "command.h"
 #include "handles.h"
+#include "page.h"
 #include "print.h"
 #include "report.h"
 #include "view.h"
@@ -17,7 +18,7 @@
 
 #define BAR 10 /* columns to either side */
 
-enum { BY = VIEW_OWN, NORMALISE, LIMIT, LINES, CSV, JSON };
+enum { BY = VIEW_OWN, NORMALISE, LIMIT, LINES, CSV, JSON, HTML, OPEN };
 
 static const struct option table[] = {
     {BY, 0, "by", "WHAT", "a row for each " VIEW_PER},
@@ -28,6 +29,8 @@ static const struct option table[] = {
     VIEW_OPTIONS,
     {CSV, 0, "csv", NULL, "all rows that differ, as CSV"},
     {JSON, 0, "json", NULL, "print JSON"},
+    {HTML, 0, "html", "OUT", "write a page for a browser: a flame graph in two colours, and more"},
+    {OPEN, 0, "open", NULL, "… and show it"},
     {0},
 };
 
@@ -37,6 +40,7 @@ struct words {
     double limit;
     uint64_t lines;
     int format; /* CSV, JSON, 0 */
+    struct page_options page;
 };
 
 static void words_free(struct words *w)
@@ -201,6 +205,12 @@ static int take(const struct options *o, int id, struct words *w)
             return options_wrong(o, "--csv and --json exclude each other");
         w->format = id;
         return 0;
+    case HTML:
+        w->page.path = o->value;
+        return 0;
+    case OPEN:
+        w->page.show = true;
+        return 0;
     default:
         return view_take(o, &w->view, id) < 0 ? STATUS_USAGE : 0;
     }
@@ -246,9 +256,17 @@ int verb_diff(int argc, char **argv)
         return options_status(id);
     if (o.rest_n != 2)
         return options_wrong(&o, "two recordings are compared: BEFORE AFTER");
+    if (w.page.path && w.format)
+        return options_wrong(&o, "--html excludes --csv and --json");
+    if (page_mistake(&w.page))
+        return options_wrong(&o, "%s", page_mistake(&w.page));
     handle_recording struct recording before = {0}, after = {0};
     if ((status = read_one(o.rest[0], &w.view, &before)) || (status = read_one(o.rest[1], &w.view, &after)))
         return status;
+    if (w.page.path) {
+        status = page_of_pair("diff", before.profiles[0], after.profiles[0], &w.page);
+        return status == 0 && (before.damaged || after.damaged) ? STATUS_FAILED : status;
+    }
     if (rk_profile_diff(before.profiles[0], after.profiles[0], w.per, w.normalise, &d, &e) < 0)
         return print_error("diff", &e);
     if (!w.format) {

@@ -16,7 +16,8 @@
 enum { FORMAT = VIEW_OWN, LABEL };
 
 static const struct option export_table[] = {
-    {FORMAT, 0, "format", "FORMAT", "folded (default), csv, json, pprof, speedscope, firefox or perf-script"},
+    {FORMAT, 0, "format", "FORMAT",
+     "folded (default), csv, json, pprof, speedscope, firefox, perf-script or html"},
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
     {'o', 'o', "output", "FILE", "write there in place of stdout"},
     VIEW_OPTIONS,

@@ -29,6 +29,8 @@ enum {
     OVERWRITE,
     SWITCH_OUTPUT,
     PROGRESS,
+    HTML,
+    OPEN,
 };
 
 static const struct option table[] = {
@@ -68,6 +70,8 @@ static const struct option table[] = {
     {'o', 'o', "output", "FILE",
      "write there; default perf.data; what was there becomes FILE.old; - is stdout"},
     {'z', 'z', "compress", NULL, "pack the records with zstd"},
+    {HTML, 0, "html", "OUT", "write a page for a browser as well: a flame graph and more; with -g"},
+    {OPEN, 0, "open", NULL, "… and show it"},
     {PROGRESS, 0, "progress", NULL, "show how it goes, also where the command has the terminal"},
     {'q', 'q', "quiet", NULL, "no progress, no closing line"},
     {0},
@@ -196,6 +200,12 @@ static int take_option(const struct options *o, int id, struct record_options *r
     case 'z':
         r->compression = 1;
         return 0;
+    case HTML:
+        r->page.path = o->value;
+        return 0;
+    case OPEN:
+        r->page.show = true;
+        return 0;
     case PROGRESS:
         r->progress = true;
         return 0;
@@ -232,6 +242,10 @@ static int check_options(const struct options *o, const struct record_options *r
         return options_wrong(o, "-D -1 waits for a word that only --control can bring");
     if (pipe && (r->switches || r->overwrite))
         return options_wrong(o, "a pipe takes one recording: no --overwrite or --switch-output with -o -");
+    if (page_mistake(&r->page))
+        return options_wrong(o, "%s", page_mistake(&r->page));
+    if (r->page.path && (pipe || r->switches || r->overwrite))
+        return options_wrong(o, "--html is of one file: no -o -, --overwrite or --switch-output with it");
     if (pipe && isatty(STDOUT_FILENO))
         return options_wrong(o, "-o - writes a recording, and standard output is a terminal");
     return 0;
@@ -244,7 +258,14 @@ static int record(const struct record_options *r)
 
     if (status == 0)
         status = record_run(r, &recorded);
+    bool complete = recorded.complete;
     record_close(&recorded);
+    if (r->page.path && complete) {
+        handle_view struct view view;
+        view_begin(&view);
+        int page = page_of_file("record", r->path, &view, &r->page);
+        status = status ? status : page; /* the command's own comes first */
+    }
     return status;
 }
 
@@ -272,6 +293,10 @@ int verb_record(int argc, char **argv)
         status = check_options(&o, &r);
         if (!r.period && !r.frequency && !r.frequency_max)
             r.frequency = DEFAULT_FREQUENCY;
+        if (r.page.path &&
+            r.callgraph.mode == CALLGRAPH_NONE) /* a flame graph of single functions tells little */
+            callgraph_parse(NULL, &r.callgraph, NULL, 0);
+        r.page.quiet = r.quiet;
         if (r.stack_bytes)
             r.callgraph.bytes = (uint32_t)r.stack_bytes;
         /* A command that draws on the terminal must not find something between. */

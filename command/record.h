@@ -11,6 +11,7 @@
 
 #include "callgraph.h"
 #include "options.h"
+#include "page.h"
 
 #include <reckon/reckon.h>
 
@@ -50,6 +51,7 @@ struct record_options {
 
     const char *path;
     uint64_t compression;
+    struct page_options page;
     bool quiet, progress;
 };
 
@@ -71,6 +73,7 @@ struct recorded {
     struct rk_target *target;  /* who is sampled; NULL: the command, from its first instruction on */
     struct rk_set *set;
     struct rk_capture *capture;
+    bool complete; /* the file is written to its end */
 };
 
 /* 0, or an exit status with the message printed. */

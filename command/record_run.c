@@ -360,6 +360,7 @@ static int end(struct loop *l, int failed)
     int status = l->r->command ? end_command(l, l->stop && failed == 0) : 0;
     if (rc < 0 || failed < 0)
         return STATUS_FAILED;
+    l->r->complete = true;
     if (!l->o->quiet)
         print_closing(l, &stats);
     return l->r->command ? status : l->interrupted ? 128 + run_last_signal() : 0;

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "handles.h"
+#include "page.h"
 #include "print.h"
 #include "view.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BY = VIEW_OWN, NO_CHILDREN, CALLERS, CALLEES, LIMIT, TREE, LINES, CSV, JSON };
+enum { BY = VIEW_OWN, NO_CHILDREN, CALLERS, CALLEES, LIMIT, TREE, LINES, CSV, JSON, HTML, OPEN };
 
 static const struct option table[] = {
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
@@ -27,6 +28,8 @@ static const struct option table[] = {
     VIEW_OPTIONS,
     {CSV, 0, "csv", NULL, "the rows as CSV, all of them"},
     {JSON, 0, "json", NULL, "print JSON"},
+    {HTML, 0, "html", "OUT", "write a page for a browser: flame graph, callers, time line, table"},
+    {OPEN, 0, "open", NULL, "… and show it"},
     {0},
 };
 
@@ -34,6 +37,7 @@ struct words {
     struct report report;
     struct view view;
     const char *path, *format;
+    struct page_options page;
     bool lines_set, limit_set;
 };
 
@@ -149,6 +153,12 @@ static int take(const struct options *o, int id, struct words *w)
             return options_wrong(o, "--csv and --json exclude each other");
         w->format = id == CSV ? "csv" : "json";
         return 0;
+    case HTML:
+        w->page.path = o->value;
+        return 0;
+    case OPEN:
+        w->page.show = true;
+        return 0;
     default:
         return view_take(o, &w->view, id) < 0 ? STATUS_USAGE : 0;
     }
@@ -191,6 +201,12 @@ int verb_report(int argc, char **argv)
         w.report.lines = w.report.tree ? 100 : 30;
     if (!w.limit_set && w.report.tree)
         w.report.percent_limit = 0.5;
+    if (w.page.path && w.format)
+        return options_wrong(&o, "--html excludes --csv and --json");
+    if (page_mistake(&w.page))
+        return options_wrong(&o, "%s", page_mistake(&w.page));
+    if (w.page.path)
+        return page_of_file("report", o.rest_n ? o.rest[0] : w.path, &w.view, &w.page);
     handle_recording struct recording recording = {0};
     status = view_read("report", o.rest_n ? o.rest[0] : w.path, &w.view, true, &recording);
     if (status == 0)

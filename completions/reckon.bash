@@ -24,10 +24,10 @@ _reckon() {
             --per-thread -F --freq -c --count -g --call-graph --keep-stacks --stack-size --max-stack --user-callchains
             --regs -d --data --phys-data -W --weight -b --branch-any -j --branch-filter --off-cpu -D
             --delay --duration --control -k --clockid -m --mmap-pages --overwrite --switch-output -o
-            --output -z --compress --progress -q --quiet -h --help'
+            --output -z --compress --html --open --progress -q --quiet -h --help'
         ;;
-    report) options="-i --input --by -s --sort --no-children --tree --callers --callees --percent-limit --lines $view --csv --json -h --help" ;;
-    diff) options="--by --normalise --percent-limit --lines $view --csv --json -h --help" ;;
+    report) options="-i --input --by -s --sort --no-children --tree --callers --callees --percent-limit --lines $view --csv --json --html --open -h --help" ;;
+    diff) options="--by --normalise --percent-limit --lines $view --csv --json --html --open -h --help" ;;
     merge) options="-o --output --format --label $view -h --help" ;;
     export) options="--format -i --input -o --output $view -h --help" ;;
     symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;
@@ -60,12 +60,12 @@ _reckon() {
         return
         ;;
     symbolize-p | symbolize--pid) return ;;
-    symbolize-e | symbolize--exe | *-o | *--output | *--input | report-i | export-i | dump-i)
+    symbolize-e | symbolize--exe | *-o | *--output | *--html | *--input | report-i | export-i | dump-i)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
         ;;
     *--format)
-        mapfile -t COMPREPLY < <(compgen -W 'folded csv json pprof speedscope firefox perf-script' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'folded csv json html pprof speedscope firefox perf-script' -- "$cur")
         return
         ;;
     report-s | *--sort)

@@ -32,6 +32,9 @@ extern "C" {
  *              events [{name, unit, samples, weight, lost, skipped}]; stacks [{comm, pid, tid, source, event, weight,
  *              samples, frames}], frames being indexes of functions, outermost first. What is not known (lost …) is
  *              null.
+ *   "html"     a page for any browser, in one file that fetches nothing: flame graph, reversed, of one thread, of a part of
+ *              the time, over time; callers and callees of a function; table; search. Names are data in it and can't
+ *              be anything else. Its size goes by what is distinct: at most some megabytes.
  *   "pprof"    profile.proto, gzip: lines, inlined functions, labels thread, pid, tid, cpu, cgroup, source, time; what was
  *              lost is in its comments. rk_profile_file() reads all of it back.
  *   "speedscope"   speedscope's JSON: a time line for each thread and event. What was lost is in its name.
@@ -44,6 +47,11 @@ RK_API int rk_profile_export(const struct rk_profile *profile, const char *forma
 
 /* The index-th format's name, NULL behind the last. */
 RK_API const char *rk_profile_format(uint32_t index);
+
+/* Two profiles compared, as a page ("html"): boxes are as wide as in `after`, orange where they have more of the whole than
+ * in `before`, blue where less, grey where chance would do as much. */
+RK_API int rk_profile_export_pair(const struct rk_profile *before, const struct rk_profile *after,
+                                  const char *format, const struct rk_sink *sink, struct rk_error *e);
 
 /*
  * Rows of rk_profile_aggregate():

@@ -13,6 +13,7 @@
 void export_folded(const struct rk_profile *profile, struct output *out);
 void export_csv(const struct rk_profile *profile, struct output *out);
 void export_json(const struct rk_profile *profile, struct output *out);
+void export_html(const struct rk_profile *profile, struct output *out);
 void export_pprof(const struct rk_profile *profile, struct output *out);
 void export_speedscope(const struct rk_profile *profile, struct output *out);
 void export_firefox(const struct rk_profile *profile, struct output *out);

@@ -4,12 +4,11 @@
 #include "base/error.h"
 #include "export/formats.h"
 
-static const char *const names[] = {"folded",     "csv",     "json",        "pprof",
-                                    "speedscope", "firefox", "perf-script", NULL};
+static const char *const names[] = {"folded",  "csv",         "json", "pprof", "speedscope",
+                                    "firefox", "perf-script", "html", NULL};
 static void (*const writers[])(const struct rk_profile *, struct output *) = {
     export_folded,     export_csv,     export_json,        export_pprof,
-    export_speedscope, export_firefox, export_perf_script,
-};
+    export_speedscope, export_firefox, export_perf_script, export_html};
 
 const char *rk_profile_format(uint32_t index)
 {

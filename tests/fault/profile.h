@@ -34,8 +34,10 @@ static inline int profile_scenario(uint64_t *digest)
     struct rk_profile_builder *done = builder;
     builder = NULL;
     NEW(profile, rk_profile_finish(done, stream, &profile, e));
-    for (const char *const *format = (const char *const[]){"folded", "csv", "json", NULL}; *format; format++)
+    for (const char *const *format = (const char *const[]){"folded", "csv", "json", "html", NULL}; *format;
+         format++)
         TRY(rk_profile_export(profile, *format, &sink, e));
+    TRY(rk_profile_export_pair(profile, profile, "html", &sink, e));
 end:
     EXPECT(rk_profile_free(profile) == NULL);
     EXPECT(rk_profile_builder_close(builder) == NULL);

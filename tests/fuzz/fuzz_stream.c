@@ -48,11 +48,11 @@ static void export_record(struct rk_stream *stream, const struct rk_record *r)
 /* Stands together, and can be written. */
 static void use_profile(const struct rk_profile *p)
 {
-    static const char *const formats[] = {"folded", "csv", "json"};
+    static const char *const formats[] = {"folded", "csv", "json", "html"};
     struct rk_profile_summary summary = {.size = sizeof summary};
     HOLDS(rk_profile_summary(p, &summary) == 0);
     fuzz_profile(p);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct lines lines = {0};
         struct rk_sink sink = {sizeof sink, 0, count_lines, &lines};
         HOLDS(rk_profile_export(p, formats[i], &sink, NULL) == 0);

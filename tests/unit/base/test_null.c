@@ -201,6 +201,7 @@ static void the_answers(void **state)
     BARE(rk_metric_derive(NULL, &value, 1, 1, 0, &metric));
 
     REFUSED(rk_profile_export(NULL, "json", &sink, &e));
+    REFUSED(rk_profile_export_pair(NULL, NULL, "html", &sink, &e));
     REFUSED(rk_record_export(NULL, &sample, "json", &sink, &e));
     REFUSED(rk_counts_export(NULL, &value, 1, NULL, "json", &sink, &e));
     REFUSED(rk_doctor_export(NULL, "json", &sink, &e));

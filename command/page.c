@@ -1,0 +1,139 @@
+#include "page.h"
+
+#include "command.h"
+#include "print.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *page_mistake(const struct page_options *options)
+{
+    if (options->show && !options->path)
+        return "--open shows the page that --html names";
+    if (options->show && strcmp(options->path, "-") == 0)
+        return "--open needs a file: --html can't be - then";
+    if (options->path && strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO))
+        return "--html - writes a page, and standard output is a terminal";
+    return NULL;
+}
+
+static int cannot(const char *verb, const char *path, int why)
+{
+    fprintf(stderr, "reckon %s: %s: %s\n", verb, path, strerror(why ? why : EIO));
+    return STATUS_FAILED;
+}
+
+/* The browser outlives us and says nothing on this terminal. */
+static int start_browser(const char *program, const char *path)
+{
+    char *words[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)path, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    pid_t pid;
+
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return ENOMEM;
+    if (posix_spawnattr_init(&how) != 0) {
+        posix_spawn_file_actions_destroy(&files);
+        return ENOMEM;
+    }
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID);
+    int rc = 0;
+    for (int fd = 0; fd < 3 && rc == 0; fd++)
+        rc = posix_spawn_file_actions_addopen(&files, fd, "/dev/null", fd ? O_WRONLY : O_RDONLY, 0);
+    if (rc == 0)
+        rc = posix_spawnp(&pid, program, &files, &how, words, environ);
+    posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
+    return rc;
+}
+
+static void show(const char *verb, const char *path)
+{
+    char whole[PATH_MAX];
+    const char *programs[] = {getenv("BROWSER"), "xdg-open", "x-www-browser"};
+
+    if (!realpath(path, whole)) {
+        cannot(verb, path, errno);
+        return;
+    }
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (programs[i] && programs[i][0] && start_browser(programs[i], whole) == 0)
+            return;
+    fprintf(stderr,
+            "reckon %s: no browser could be started (xdg-open, $BROWSER); open it yourself: file://%s\n",
+            verb, whole);
+}
+
+/* What was begun and could not be ended is no page; what is no plain file is left alone. */
+static void forget(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        unlink(path);
+}
+
+static void tell(const char *verb, const char *path)
+{
+    struct stat st;
+    char size[32];
+
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+        fprintf(stderr, "reckon %s: wrote %s (%s); any browser shows it, it fetches nothing\n", verb, path,
+                print_bytes((uint64_t)st.st_size, size, sizeof size));
+}
+
+/* `before` NULL: there is none. */
+static int write_page(const char *verb, const struct rk_profile *before, const struct rk_profile *profile,
+                      const struct page_options *options)
+{
+    struct rk_error e = {.size = sizeof e};
+    const char *path = options->path;
+    bool to_stdout = strcmp(path, "-") == 0;
+    FILE *to = to_stdout ? stdout : fopen(path, "we");
+
+    if (!to)
+        return cannot(verb, path, errno);
+    struct rk_sink sink = print_sink(to);
+    int rc = before ? rk_profile_export_pair(before, profile, "html", &sink, &e)
+                    : rk_profile_export(profile, "html", &sink, &e);
+    errno = 0;
+    bool bad = (to_stdout ? fflush(to) : fclose(to)) != 0;
+    int why = errno;
+    if ((rc < 0 || bad) && !to_stdout)
+        forget(path);
+    if (rc < 0)
+        return print_error(verb, &e);
+    if (bad)
+        return cannot(verb, to_stdout ? "stdout" : path, why);
+    if (!to_stdout && !options->quiet)
+        tell(verb, path);
+    if (options->show)
+        show(verb, path);
+    return 0;
+}
+
+int page_of_file(const char *verb, const char *path, const struct view *view,
+                 const struct page_options *options)
+{
+    handle_recording struct recording all = {0};
+    int status = view_read(verb, path, view, false, &all);
+
+    if (status == 0)
+        status = write_page(verb, NULL, all.profiles[0], options);
+    return status == 0 && all.damaged ? STATUS_FAILED : status;
+}
+
+int page_of_pair(const char *verb, const struct rk_profile *before, const struct rk_profile *after,
+                 const struct page_options *options)
+{
+    return write_page(verb, before, after, options);
+}

@@ -1,0 +1,97 @@
+/*
+ * The page (rk_profile_export "html"): what web/embed made of web/, with the profile between its two halves as base64.
+ * web/data.js has the layout of that block; it is written straight through, a column after another:
+ *
+ *     page_pen.c       numbers and bytes → base64 → output
+ *     page_tree.c      frames (lines) → functions; their tree in preorder
+ *     page_samples.c   samples → (thread, bucket of time, node), summed
+ *     page_names.c     texts that are used, sorted; modules
+ *     html.c           facts, and all of it in order
+ */
+#ifndef EXPORT_PAGE_H
+#define EXPORT_PAGE_H
+
+#include "base/output.h"
+
+#include <reckon/profile.h>
+
+#include <stdbool.h>
+
+/* Made by web/embed when this is built. */
+extern const unsigned char page_head[], page_tail[];
+extern const size_t page_head_size, page_tail_size;
+
+/* ---- the pen ---- */
+
+struct page_pen {
+    struct output *out;
+    uint32_t held; /* bytes that don't make a group of three yet */
+    unsigned held_n;
+};
+
+struct page_pen page_pen_to(struct output *out);
+void page_bytes(struct page_pen *pen, const void *bytes, size_t n);
+void page_number(struct page_pen *pen, uint64_t value); /* LEB128 */
+void page_signed(struct page_pen *pen, int64_t value);  /* zigzag */
+void page_end(struct page_pen *pen);                    /* what is held, padded */
+
+/* ---- functions and their tree ---- */
+
+struct page_tree {
+    size_t function_n;
+    uint32_t *function_of; /* by frame */
+    uint32_t *frames;      /* all frames by function, those with most samples of their own first … */
+    uint32_t *first;       /* … function f's are frames[first[f]] to frames[first[f + 1] - 1] */
+    uint64_t *self;        /* by frame: samples of its own */
+
+    size_t node_n;
+    uint32_t
+        *place; /* by node of the profile: its place in preorder, nodes of one path and function being one */
+    uint32_t *up, *function; /* by place */
+};
+
+/* 0 or -ENOMEM; page_tree_free() takes a half-built one. */
+int page_tree_make(const struct rk_profile_columns *c, struct page_tree *ret);
+void page_tree_free(struct page_tree *tree);
+
+/* ---- samples ---- */
+
+/* Which rows of a profile are meant: of an event; in a difference, of one of the two sources. */
+struct page_side {
+    uint32_t event;
+    uint32_t before;   /* 1: what it was before */
+    const bool *is_of; /* by source: whether it is of what was before; NULL: there is no difference */
+};
+
+struct page_time {
+    uint64_t buckets, start, width;
+};
+struct page_time page_time_of(const struct rk_profile_columns *c, const struct rk_profile_summary *s,
+                              const bool *is_before);
+
+struct page_sums {
+    uint64_t samples, weight;
+};
+struct page_sums page_side_sums(const struct rk_profile_columns *c, const struct page_side *side);
+
+/* 0 or -ENOMEM. */
+int page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_tree *tree,
+                    const struct page_time *time, const struct page_side *side);
+
+/* ---- names ---- */
+
+struct page_names {
+    uint32_t *place; /* by text: its place in the page */
+    uint32_t *texts; /* by place */
+    size_t n;
+
+    uint32_t *module_of;   /* by function */
+    uint32_t *module_like; /* by module: a frame of it */
+    size_t module_n;
+};
+int page_names_make(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_names *ret);
+void page_names_free(struct page_names *names);
+void page_write_names(struct page_pen *pen, const struct rk_profile_columns *c,
+                      const struct page_names *names);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * What a choice of threads and time weighs: by node, by function, by module, by thread, by bucket of time.
+ *
+ * Weights are kept as samples where every sample weighs the same (`scale` is what one weighs), else as sums of
+ * periods. A difference has a second column, `before`, scaled so that both sides weigh the same.
+ */
+'use strict';
+
+function addSide(side, choice, self, samples) {
+    const {first, node, bucket, weight} = side;
+    let sum = 0;
+    for (let t = 0; t + 1 < first.length; t++) {
+        if (choice.thread >= 0 && choice.thread !== t)
+            continue;
+        let i = first[t];
+        const end = first[t + 1];
+        if (choice.from > 0)
+            i = lowerBound(bucket, choice.from, i, end);
+        for (; i < end && bucket[i] < choice.to; i++) {
+            const w = weight ? weight[i] : side.samples[i];
+            self[node[i]] += w;
+            sum += w;
+            if (samples)
+                samples[node[i]] += side.samples[i];
+        }
+    }
+    return sum;
+}
+
+/* The first of sorted[from, to) that is not less than value. */
+function lowerBound(sorted, value, from, to) {
+    while (from < to) {
+        const middle = (from + to) >> 1;
+        if (sorted[middle] < value)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+function sumSubtrees(nodes, self) {
+    const total = self.slice(), parent = nodes.parent;
+    for (let i = nodes.n - 1; i >= 0; i--)
+        if (parent[i] >= 0)
+            total[parent[i]] += total[i];
+    return total;
+}
+
+/* choice: {thread (-1: all), from, to (buckets)} */
+function weigh(profile, choice) {
+    const nodes = profile.nodes, after = profile.sides[0], n = nodes.n;
+    const w = {choice, scale: after.period || 1, self: new Float64Array(n), selfSamples: null, before: null};
+    if (after.weight)
+        w.selfSamples = new Float64Array(n);
+    w.sum = addSide(after, choice, w.self, w.selfSamples);
+    w.total = sumSubtrees(nodes, w.self);
+    w.samples = w.selfSamples && sumSubtrees(nodes, w.selfSamples);
+    if (profile.sides[1]) {
+        // Another run's time and threads are not this one's: all of it is compared with.
+        const self = new Float64Array(n), all = {thread: -1, from: 0, to: Infinity};
+        const sum = addSide(profile.sides[1], all, self, null), factor = sum ? w.sum / sum : 0;
+        for (let i = 0; i < n; i++)
+            self[i] *= factor;
+        w.before = {self, total: sumSubtrees(nodes, self)};
+    }
+    return w;
+}
+
+/* Self and total of each function; one that recurs counts once. */
+function byFunction(profile, self, total) {
+    const {n, frame, end} = profile.nodes;
+    const selfs = new Float64Array(profile.frames.n), totals = new Float64Array(profile.frames.n);
+    const until = new Int32Array(profile.frames.n);
+    for (let i = 0; i < n; i++) {
+        const f = frame[i];
+        selfs[f] += self[i];
+        if (i >= until[f]) {
+            totals[f] += total[i];
+            until[f] = end[i];
+        }
+    }
+    return {self: selfs, total: totals};
+}
+
+/* What is in, or below, nodes whose function is marked: each sample once. */
+function shareOf(profile, total, marked) {
+    const {n, frame, end} = profile.nodes;
+    let sum = 0;
+    for (let i = 0; i < n;) {
+        if (marked[frame[i]]) {
+            sum += total[i];
+            i = end[i];
+        } else {
+            i++;
+        }
+    }
+    return sum;
+}
+
+function byModule(profile, functions) {
+    const sums = new Float64Array(profile.modules.length), module = profile.frames.module;
+    for (let f = 0; f < module.length; f++)
+        sums[module[f]] += functions.self[f];
+    return sums;
+}
+
+/* Of each thread, in all of the time. */
+function byThread(profile) {
+    const side = profile.sides[0];
+    return profile.threads.map((_, t) => {
+        let sum = 0;
+        for (let i = side.first[t]; i < side.first[t + 1]; i++)
+            sum += side.weight ? side.weight[i] : side.samples[i];
+        return sum;
+    });
+}
+
+/* Of each bucket of time: all threads, and one of them. */
+function byTime(profile, thread) {
+    const side = profile.sides[0];
+    if (side.times && side.times.thread === thread)
+        return side.times;
+    const all = new Float64Array(profile.buckets), one = thread < 0 ? all : new Float64Array(profile.buckets);
+    for (let t = 0; t < profile.threads.length; t++)
+        for (let i = side.first[t]; i < side.first[t + 1]; i++) {
+            const w = side.weight ? side.weight[i] : side.samples[i];
+            all[side.bucket[i]] += w;
+            if (t === thread)
+                one[side.bucket[i]] += w;
+        }
+    return side.times = {thread, all, one};
+}

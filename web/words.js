@@ -1,0 +1,85 @@
+/* Figures and names for people. */
+'use strict';
+
+const COUNT = new Intl.NumberFormat('en-US');
+
+function count(n) {
+    return COUNT.format(Math.round(n));
+}
+
+function some(n, noun) {
+    return count(n) + ' ' + noun + (Math.round(n) === 1 ? '' : 's');
+}
+
+function percent(part, whole) {
+    const p = whole > 0 ? 100 * part / whole : 0;
+    if (p > 0 && p < 0.01)
+        return '<0.01 %';
+    return (p >= 99.95 ? '100' : p >= 9.995 ? p.toFixed(1) : p.toFixed(2)) + ' %';
+}
+
+function signedPercent(change, whole) {
+    const p = whole > 0 ? 100 * change / whole : 0;
+    return (p < 0 ? '−' : '+') + Math.abs(p).toFixed(2) + ' %';
+}
+
+function duration(ns) {
+    for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
+        if (ns >= size)
+            return +(ns / size).toPrecision(4) + ' ' + unit;
+    return Math.round(ns) + ' ns';
+}
+
+function amount(weight, unit) {
+    if (unit === 'ns')
+        return duration(weight);
+    for (const [letter, size] of [['T', 1e12], ['G', 1e9], ['M', 1e6]])
+        if (weight >= size)
+            return +(weight / size).toPrecision(4) + ' ' + letter;
+    return count(weight);
+}
+
+/* std::map<int, Thing>::insert(int const&) → map::insert: what remains tells most in little room. */
+function shortName(name) {
+    if (!/[<(]/.test(name) || /^[<[]/.test(name))
+        return name;
+    let depth = 0, kept = '';
+    for (let i = 0; i < name.length; i++) {
+        const c = name[i];
+        if (name.startsWith('operator', i)) {
+            const rest = /^operator\s*(\(\)|<=>|->\*?|<<=?|>>=?|[<>]=?|[^\s\w(<]+)?/.exec(name.slice(i))[0];
+            if (depth === 0)
+                kept += rest;
+            i += rest.length - 1;
+        } else if (c === '<' || c === '(') {
+            if (c === '(' && depth === 0 && name.startsWith('(anonymous namespace)', i)) {
+                i += '(anonymous namespace)'.length + 1;
+                continue;
+            }
+            depth++;
+        } else if (c === '>' || c === ')') {
+            depth -= depth > 0 && !(c === '>' && name[i - 1] === '-');
+        } else if (depth === 0) {
+            kept += c;
+        }
+    }
+    kept = kept.replace(/\s+(const|volatile|&&?|\[clone.*)\s*$/g, '').trim();
+    return kept.replace(/^.*\s(?=[^\s]*::|[^\s]+$)/, '') || name;
+}
+
+/* In at most n letters. */
+function cutTo(text, n) {
+    return text.length <= n ? text : n < 3 ? '' : text.slice(0, n - 1) + '…';
+}
+
+/* An element: make('li', {className: 'x'}, 'text', child …). Text is text, never markup. */
+function make(tag, properties, ...children) {
+    const element = document.createElement(tag);
+    Object.assign(element, properties);
+    element.append(...children);
+    return element;
+}
+
+function by(id) {
+    return document.getElementById(id);
+}
