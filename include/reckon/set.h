@@ -205,6 +205,10 @@ RK_API int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, s
  * The estimate of what would have been counted between `before` (NULL: the beginning) and `now`, had
  * the event run all the time; NaN where it did not run at all. *ret_bound (may be NULL): half the width
  * of a 95 % interval for that estimate, 0 where the event ran throughout.
+ *
+ * The interval is wide, and rightly so: one difference shows how much was counted, not how evenly, and what was done while
+ * nobody looked may have been of another kind. An event that ran for half of a second has ± 23 %, for half of ten seconds
+ * ± 7 %, for a tenth of ten seconds ± 22 %. Whoever reads more often knows more: rk_estimate_add(), below.
  */
 RK_API double rk_value_scale(const struct rk_value *now, const struct rk_value *before, double *ret_bound);
 

@@ -201,7 +201,7 @@ static __attribute__((noinline)) int read_called(struct rk_set *set, size_t slot
 
     if (set_forked(set))
         return -ESTALE;
-    if (n < events)
+    if (n < events || !ret)
         return -EINVAL;
     if (slot >= set->n_slots)
         return -ERANGE;
@@ -210,13 +210,13 @@ static __attribute__((noinline)) int read_called(struct rk_set *set, size_t slot
             sys_perf_read_once(set->fds[slot * events], set->words, set->only_read) != set->only_read, 0))
         return read_closer(set, slot, ret);
     const uint64_t *w = set->words;
-    const uint64_t *end = w + set->only_read / sizeof *w;
+    const uint64_t *end = (const uint64_t *)(const void *)((const char *)w + set->only_read);
     uint64_t enabled = w[1], running = w[2];
     if (w + 3 == end) {
         *ret = (struct rk_value){w[0], enabled, running};
         return 0;
     }
-    if (__builtin_expect(w[0] != set->n_events, 0))
+    if (__builtin_expect(w[0] != events, 0))
         return read_closer(set, slot, ret);
     w += 3;
     do
@@ -238,8 +238,9 @@ static __attribute__((noinline)) int read_page(struct rk_set *set, size_t slot, 
 
 int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n)
 {
+    if (__builtin_expect(!set, 0))
+        return -EINVAL;
     const struct perf_page *page = set->only_page;
-
     return page ? read_page(set, slot, ret, n, page) : read_called(set, slot, ret, n);
 }
 
@@ -252,11 +253,13 @@ static bool is_same_thread(const struct rk_set *set, uint32_t slot)
 
 int rk_set_total(struct rk_set *set, struct rk_value *ret, size_t n)
 {
+    if (!set)
+        return -EINVAL;
     if (set->n_slots == 1)
         return rk_set_read(set, 0, ret, n);
     if (set_forked(set))
         return -ESTALE;
-    if (n < set->n_events)
+    if (n < set->n_events || !ret)
         return -EINVAL;
     for (uint32_t i = 0; i < set->n_events; i++)
         ret[i] = (struct rk_value){0};

@@ -67,8 +67,10 @@ double rk_value_scale(const struct rk_value *now, const struct rk_value *before,
 {
     const struct rk_value zero = {0};
     const struct rk_value *from = before ? before : &zero;
-    uint64_t value = now->value - from->value, enabled = now->enabled - from->enabled,
-             running = now->running - from->running;
+    now = now ? now : &zero;
+    /* A thread that ends while it is read may be missing for once: nothing was counted then, and not 2^64. */
+    uint64_t value = now->value > from->value ? now->value - from->value : 0,
+             enabled = now->enabled - from->enabled, running = now->running - from->running;
     double estimate = NAN, half = NAN;
 
     if (now->running > from->running && now->enabled >= from->enabled) {
@@ -149,6 +151,8 @@ static double value_open(struct rk_estimate *x, double *ret_spread)
 
 double rk_estimate_add(struct rk_estimate *x, const struct rk_value *now, double *ret_bound)
 {
+    if (!x || !now)
+        return NAN;
     const struct rk_value *last = &x->last;
     double sum = NAN, bound = NAN, spread;
 

@@ -98,6 +98,8 @@ static int toggle(struct rk_set *set, unsigned request)
 {
     int first = 0;
 
+    if (!set)
+        return -EINVAL;
     if (set_forked(set))
         return -ESTALE;
     if (set->family && (!set->mark || births_mark() != set->mark))
@@ -114,8 +116,10 @@ int rk_set_enable(struct rk_set *set)
 {
     int rc = toggle(set, IOC_ENABLE);
 
-    set->enabled |= rc == 0;
-    set_choose_page(set);
+    if (set) {
+        set->enabled |= rc == 0;
+        set_choose_page(set);
+    }
     return rc;
 }
 
@@ -123,8 +127,10 @@ int rk_set_disable(struct rk_set *set)
 {
     int rc = toggle(set, IOC_DISABLE);
 
-    if (rc != -ESTALE)
-        set->enabled = false; /* even where only some were: user-space reads are for those that run */
-    set_choose_page(set);
+    if (set) {
+        if (rc != -ESTALE)
+            set->enabled = false; /* even where only some were: user-space reads are for those that run */
+        set_choose_page(set);
+    }
     return rc;
 }

@@ -189,6 +189,7 @@ static int copy_cgroups(struct rk_set *set, const struct rk_target *target)
 static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_events *events,
                         const struct rk_target *target, bool frozen, struct rk_error *e)
 {
+    static const uint32_t never = 0;
     int rc;
 
     set->sampling = plan->sampling;
@@ -202,7 +203,7 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     set->ring_bytes_fixed = set->options.ring_bytes != 0;
     set->thread = pmc_thread();
     rc = host_fork(set->host, &set->fork);
-    set->fork_word = set->fork ? set->fork->word : NULL;
+    set->fork_word = set->fork ? set->fork->word : &never;
     set->pid = set->fork ? 0 : sys_process_id();
     if (rc == 0)
         rc = make_room(set, plan);

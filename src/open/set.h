@@ -22,6 +22,7 @@
 #include "base/abi.h"
 #include "base/arena.h"
 #include "base/vector.h"
+#include "sys/fork.h"
 #include "sys/pmc.h"
 
 #include <reckon/set.h>
@@ -82,9 +83,9 @@ struct rk_set {
     struct rk_host *host;
     struct rk_host *own_host; /* rk_set_self(): closed with the set; else NULL */
     struct sys_fork *fork;    /* the host's, held, or NULL */
-    uint32_t *fork_word;      /* … its word: 1 here, 0 in a forked child; NULL: compare `pid` */
-    pid_t pid;
-    uintptr_t thread; /* pmc_thread() of the opener: user-space reads are valid there alone */
+    const uint32_t *fork_word; /* … its word: 1 here, 0 in a forked child; without, one that is always 0 … */
+    pid_t pid;                 /* … and the process that this is to be compared with */
+    uintptr_t thread;          /* pmc_thread() of the opener: user-space reads are valid there alone */
 
     bool sampling;
     bool inherit;
@@ -148,15 +149,14 @@ static inline bool set_page_readable(const struct perf_page *page)
 /* After a change of `enabled` or `user_read`. */
 static inline void set_choose_page(struct rk_set *set)
 {
-    set->only_page =
-        set->user_read && set->enabled && set->n_events == 1 && set->fork_word ? set->pages[0] : NULL;
+    set->only_page = set->user_read && set->enabled && set->n_events == 1 && set->fork ? set->pages[0] : NULL;
 }
 
 /* In a forked child: mapped pages are gone and descriptors belong to the parent's counters. Every public
  * function on a set, and on what is made from one, begins with this and gives -ESTALE. */
 static inline bool set_forked(const struct rk_set *set)
 {
-    return __builtin_expect(set->fork_word ? *set->fork_word == 0 : getpid() != set->pid, 0);
+    return __builtin_expect(*set->fork_word == 0, 0) && (set->fork || getpid() != set->pid);
 }
 
 /* Sends the output of every descriptor of the ring's CPU into the ring, which its owner has mapped. 0, or

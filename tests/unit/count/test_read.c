@@ -109,6 +109,10 @@ static void test_total(void **state)
     kernel.read = honest;
     assert_int_equal(scene_open(&s, ROOT, "cycles,instructions", two_cpus(), NULL), 0);
     assert_int_equal(rk_set_total(s.set, v, 1), -EINVAL);
+    assert_int_equal(rk_set_total(s.set, NULL, 2), -EINVAL);
+    assert_int_equal(rk_set_read(s.set, 0, NULL, 2), -EINVAL);
+    assert_true(rk_set_total(NULL, v, 2) == -EINVAL && rk_set_read(NULL, 0, v, 2) == -EINVAL);
+    assert_true(rk_set_enable(NULL) == -EINVAL && rk_set_disable(NULL) == -EINVAL);
     assert_int_equal(rk_set_total(s.set, v, 2), 0);
     check(&v[0], 10 + 30, 4000, 2000);
     check(&v[1], 20 + 40, 4000, 2000);
@@ -357,7 +361,8 @@ static void test_forked(void **state)
     assert_int_equal(s.e.cause, RK_CAUSE_FORKED);
 
     /* without a word that fork wipes, the process's id tells */
-    s.set->fork_word = NULL;
+    sys_fork_drop(s.set->fork);
+    s.set->fork = NULL;
     s.set->pid = getpid();
     assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
     s.set->pid++;

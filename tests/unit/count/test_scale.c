@@ -287,9 +287,49 @@ static void test_estimate_bound_holds(void **state)
     printf("least coverage of totals: %.3f\n", least);
 }
 
+/* What goes backwards, because a thread was ending when it was read, or is not there, is never 2^64. */
+static void test_backwards(void **state)
+{
+    const struct rk_value before = {100, 1000, 500}, now = {90, 2000, 1000};
+    struct rk_estimate x = {0};
+    double bound = 7;
+
+    (void)state;
+    assert_true(rk_value_scale(&now, &before, &bound) == 0 && bound >= 0);
+    assert_true(isnan(rk_value_scale(NULL, NULL, &bound)) && isnan(bound));
+    assert_true(isnan(rk_estimate_add(NULL, &now, NULL)) && isnan(rk_estimate_add(&x, NULL, NULL)));
+    double first = rk_estimate_add(&x, &before, NULL);
+    assert_true(rk_estimate_add(&x, &now, NULL) >= first);
+}
+
+static double bound_of(const struct rk_value *v, double *bound)
+{
+    double estimate = rk_value_scale(v, NULL, bound);
+
+    return *bound / estimate;
+}
+
+/* As the header has it. */
+static void test_bound_told(void **state)
+{
+    static const struct {
+        double seconds, share, told;
+    } rows[] = {{1, 0.5, 23}, {10, 0.5, 7}, {10, 0.1, 22}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double bound, ns = rows[i].seconds * 1e9;
+        const struct rk_value v = {1000000, (uint64_t)ns, (uint64_t)(ns * rows[i].share)};
+        double percent = 100 * bound_of(&v, &bound);
+        if (percent < rows[i].told - 0.6 || percent > rows[i].told + 0.6)
+            fail_msg("%.0f s, %.1f of them: %.2f %%", rows[i].seconds, rows[i].share, percent);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_backwards),       cmocka_unit_test(test_bound_told),
         cmocka_unit_test(test_estimate),        cmocka_unit_test(test_exact),
         cmocka_unit_test(test_not_counted),     cmocka_unit_test(test_differences),
         cmocka_unit_test(test_large),           cmocka_unit_test(test_bound_holds),
