@@ -8,14 +8,6 @@
 
 #define WRITES 1000
 
-/* arm64 stops before the access, and the signal's handler returns to it: it would be trapped for ever. There, faults. */
-#if defined(__aarch64__)
-#define FAULTS 1
-#define TYPE 1 /* PERF_TYPE_SOFTWARE */
-#else
-#define FAULTS 0
-#define TYPE 5 /* PERF_TYPE_BREAKPOINT */
-#endif
 #define TOLD UINT64_C(0x1122334455667788)
 
 static volatile uint64_t watched;
@@ -32,10 +24,10 @@ static void trapped(int number, siginfo_t *info, void *context)
     memcpy(&data, bytes + 24, sizeof data);
     memcpy(&type, bytes + 32, sizeof type);
     traps++;
-    wrong += info->si_code != 6 || data != TOLD || type != TYPE || (!FAULTS && info->si_addr != &watched);
+    wrong += info->si_code != 6 || data != TOLD || type != 5 || info->si_addr != &watched;
 }
 
-static void trap(void)
+__attribute__((unused)) static void trap(void)
 {
     struct rk_error e = {.size = sizeof e};
     struct rk_set_options o = {.size = sizeof o,
@@ -52,36 +44,28 @@ static void trap(void)
     uint64_t samples = 0;
 
     traps = wrong = 0;
-    if (FAULTS)
-        snprintf(event, sizeof event, "page-faults:u");
-    else
-        snprintf(event, sizeof event, "mem:%#jx/8:w", (uintmax_t)(uintptr_t)&watched);
+    snprintf(event, sizeof event, "mem:%#jx/8:w", (uintmax_t)(uintptr_t)&watched);
     struct session s = session_open(event, NULL, &o);
     if (rk_host_feature(s.host, RK_FEATURE_SIGTRAP) != 1)
         SKIP("sigtrap: not before Linux 5.13");
     CHECK(sigaction(SIGTRAP, &action, NULL) == 0);
     OK(rk_stream_live(s.set, &st, &e));
     EQUAL(rk_set_enable(s.set), 0);
-    for (uint64_t i = 0; i < WRITES && !FAULTS; i++)
+    for (uint64_t i = 0; i < WRITES; i++)
         watched = i;
-    if (FAULTS)
-        touch(WRITES);
     EQUAL(rk_set_disable(s.set), 0);
     watched = 0;
     EQUAL(rk_stream_drain(st), 0);
     for (; rk_stream_next(st, &r) == 1; rk_stream_release(st)) {
         struct rk_sample sample = {.size = sizeof sample};
         if (rk_stream_sample(st, r, &sample) == 0)
-            samples += FAULTS || sample.addr == (uint64_t)(uintptr_t)&watched;
+            samples += sample.addr == (uint64_t)(uintptr_t)&watched;
     }
     printf("sigtrap: %d signals, %d wrong; %ju samples of %d writes\n", (int)traps, (int)wrong,
            (uintmax_t)samples, WRITES);
-    EQUAL(traps, samples);
+    EQUAL(traps, WRITES);
     EQUAL(wrong, 0);
-    if (FAULTS) /* the handler's own may be among them */
-        CHECK(samples >= WRITES);
-    else
-        EQUAL(samples, WRITES);
+    EQUAL(samples, WRITES);
     rk_stream_close(st);
     session_close(&s);
     signal(SIGTRAP, SIG_DFL);
@@ -137,7 +121,12 @@ static void hung_up(void)
 static void all(void)
 {
     hung_up();
+#if defined(__aarch64__)
+    /* It stops before the access, and the handler returns to that: it is trapped for ever. */
+    printf("sigtrap: not tried on arm64, where a watched access never gets past its signal\n");
+#else
     trap();
+#endif
 }
 
 int main(void)
