@@ -138,6 +138,8 @@ function showGround(app) {
     const {facts, sides} = app.profile, e = app.event, items = [];
     const item = (kind, text, small) => items.push(make('li', {className: kind}, text,
         ...(small ? [make('small', {textContent: small})] : [])));
+    // Little of it is said in few words; what bears on the figures is a warning, with what to do.
+    const matters = (part, whole, text, small) => part > 0.01 * whole ? item('warn', text, small) : item('', text);
     const time = app.profile.buckets > 1 ? ` in ${duration(app.profile.buckets * app.profile.width)}` : '';
     const threads = byThread(app.profile).filter((sum) => sum > 0).length;
     item('', `${some(e.samples, 'sample')} of ${e.name || 'an event without a name'}${time}, ${some(threads, 'thread')}`,
@@ -146,11 +148,12 @@ function showGround(app) {
     if (e.lost === null)
         item('', 'it is not known whether samples were lost');
     else if (e.lost > 0)
-        item('warn', `${some(e.lost, 'sample')} lost (${percent(e.lost, all)})`, 'the buffer was full: record with a larger one (-m), or less often (-F)');
+        matters(e.lost, all, `${some(e.lost, 'sample')} lost (${percent(e.lost, all)})`, 'the buffer was full: record with a larger one (-m), or less often (-F)');
     else
         item('good', 'no sample lost');
     if (e.skipped > 0)
-        item(e.skipped > 0.01 * all ? 'warn' : '', `${count(e.skipped)} skipped by the kernel`, 'it was busy with the one before');
+        matters(e.skipped, all, `${some(e.skipped, 'sample')} skipped by the kernel (${percent(e.skipped, all + e.skipped)})`,
+            'it was busy with the one before: record less often (-F)');
     if (facts.throttled)
         item('warn', `throttled ${some(facts.throttled, 'time')}`, 'the kernel sampled less for a while: record less often (-F)');
     if (facts.cut)
@@ -159,15 +162,14 @@ function showGround(app) {
     if (stacks && s.cut + s.broken === 0)
         item('good', 'all stacks are whole');
     if (s.cut)
-        item('warn', `${percent(s.cut, stacks)} of the stacks are truncated`, 'their outermost callers are missing: record more of the stack (--stack-size)');
+        matters(s.cut, stacks, `${percent(s.cut, stacks)} of the stacks are truncated`, 'their outermost callers are missing: record more of the stack (--stack-size)');
     if (s.broken)
-        item('warn', `${percent(s.broken, stacks)} of the stacks broke off`, 'their outermost callers are missing: no unwind tables there');
+        matters(s.broken, stacks, `${percent(s.broken, stacks)} of the stacks broke off`, 'their outermost callers are missing: no unwind tables there');
     const none = unnamed(app);
     if (!none.samples)
         item('good', 'everything has a name');
     else
-        item(none.samples > 0.01 * e.samples ? 'warn' : '',
-            `${some(none.samples, 'sample')} without a name (${percent(none.samples, e.samples)})`,
+        matters(none.samples, e.samples, `${some(none.samples, 'sample')} without a name (${percent(none.samples, e.samples)})`,
             none.parts.slice(0, 3).map(([what, n]) => `${what} (${count(n)})`).join('; '));
     by('ground').replaceChildren(...items);
 }

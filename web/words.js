@@ -67,9 +67,9 @@ function shortName(name) {
     return kept.replace(/^.*\s(?=[^\s]*::|[^\s]+$)/, '') || name;
 }
 
-/* In at most n letters. */
+/* In at most n letters; a few letters of a longer name tell nothing. */
 function cutTo(text, n) {
-    return text.length <= n ? text : n < 3 ? '' : text.slice(0, n - 1) + '…';
+    return text.length <= n ? text : n < 6 ? '' : text.slice(0, n - 1) + '…';
 }
 
 /* An element: make('li', {className: 'x'}, 'text', child …). Text is text, never markup. */

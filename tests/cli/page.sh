@@ -25,6 +25,17 @@ if grep -oE '(src|href|action)="[^"]*"' a.html | grep -v 'href="data:'; then fai
 "$RECKON" report --html d.html -e no-such-event a.data 2>err
 [ $? = 2 ] || fail "an event that is not there is no mistake"
 
+# What report reads, a page is made of; what it leaves out is not in it; two of them are a difference.
+printf 'a;b;c 5\na;b 3\ne;one_of_many 7\n' >one.folded
+printf 'a;b;c 15\na;b 3\ne 1\n' >two.folded
+"$RECKON" report --html f.html one.folded 2>err && [ -s f.html ] || fail "folded stacks: $(cat err)"
+"$RECKON" report --html g.html --symbol '^a$' one.folded 2>err || fail "a part of it: $(cat err)"
+data() { sed -n 's/.*id="data">\([^<]*\)<.*/\1/p' "$1" | base64 -d; }
+data f.html | grep -aq one_of_many || fail "a name is not in the page"
+if data g.html | grep -aq one_of_many; then fail "what was left out is in the page"; fi
+"$RECKON" diff --html h.html one.folded two.folded >out 2>err && [ -s h.html ] && [ ! -s out ] || fail "diff --html: $(cat err)"
+data h.html | grep -aq '"samples":19,.*"before":15' || fail "a difference has both sides: $(data h.html | head -c 600)"
+
 # record: the page of what was just recorded, the command's exit status, and -g without saying so.
 "$RECKON" record -q -e cpu-clock:u -o e.data --html e.html sh -c "$busy; exit 3" 2>err
 [ $? = 3 ] || fail "the command's exit status is lost"

@@ -311,6 +311,18 @@ test('a difference: two colours, what changed first', async () => {
     await still(page);
 });
 
+test('reckon diff --html: both sides of two files', async () => {
+    fs.writeFileSync(path.join(dir, 'one.folded'), 'p;main;a 10\np;main;b 30\np;main;b;c 60\n');
+    fs.writeFileSync(path.join(dir, 'two.folded'), 'p;main;a 150\np;main;b 30\np;main;d 20\n');
+    reckon('diff', '--html', 'pair.html', 'one.folded', 'two.folded');
+    const page = await open(browser, path.join(dir, 'pair.html'));
+    const sums = await page.evaluate(() => Object.fromEntries([...reckon.functions.self.keys()].map((f) =>
+        [reckon.name(f), [reckon.functions.self[f], reckon.functionsBefore.self[f]]])));
+    assert.deepEqual([sums.a, sums.b, sums.c, sums.d], [[150, 20], [30, 60], [0, 120], [20, 0]]); // 100 samples before, 200 after
+    assert.match(await text(page, 'answer'), /^a had 10\.0 % of .* before and has 75\.0 % now\.$/);
+    await still(page);
+});
+
 test('several events: one at a time', async () => {
     const p = small();
     p.facts.events.push({name: 'page-faults', unit: '', samples: 3, weight: 30, lost: null, skipped: null});
