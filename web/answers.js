@@ -2,7 +2,7 @@
  * The head of the page: where the time goes, in a sentence and three lists, and what that stands on.
  *
  * facts, as src/export/html.c writes them:
- *     {version, samples, cut, throttled, stacks: {whole, cut, broken},
+ *     {version, samples, cut, timed, throttled, stacks: {whole, cut, broken},
  *      events: [{name, unit, samples, weight, lost, skipped, before}],     null: not known; before: of a difference
  *      reasons: [by number]}                                               why a function has no name
  */

@@ -119,7 +119,9 @@ class App {
             tab.setAttribute('aria-controls', 'view-' + (name === 'callers' || name === 'chart' ? 'flame' : name));
             tab.tabIndex = on ? 0 : -1;
         }
-        const empty = view === 'chart' && this.profile.buckets < 2 ? this.weights.before ? 'A difference has no time line.' : 'The samples of this recording have no times.'
+        const empty = view === 'chart' && this.profile.buckets < 2 ? this.weights.before ? 'A difference has no time line.'
+                : this.profile.facts.timed ? 'There are too many samples of too many stacks to keep their times; reckon report --html --time takes a part of them.'
+                    : 'The samples of this recording have no times.'
             : !this.weights.sum ? 'Nothing was sampled in what is chosen.' : '';
         for (const name of ['flame', 'sandwich', 'table'])
             by('view-' + name).classList.toggle('shown', name === panel && !empty);

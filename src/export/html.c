@@ -78,6 +78,7 @@ static void write_facts(struct output *out, const struct page *p)
     json_u64(&j, "samples", s->samples);
     json_u64(&j, "throttled", s->loss.throttled);
     json_bool(&j, "cut", s->cut);
+    json_bool(&j, "timed", s->last_time > s->first_time);
     json_open(&j, "stacks", '{');
     json_u64(&j, "whole", s->stacks_whole);
     json_u64(&j, "cut", s->stacks_cut);
@@ -252,6 +253,18 @@ static int choose_events(struct page *p)
     return 0;
 }
 
+static int choose_time(struct page *p)
+{
+    _cleanup_free_ struct page_side *sides = calloc(p->event_n + 1, sizeof *sides);
+
+    if (!sides)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < p->event_n; i++)
+        sides[i] = (struct page_side){.event = p->events[i], .is_of = p->is_before};
+    p->time = page_time_of(&p->c, &p->s, p->is_before);
+    return page_time_fit(&p->c, &p->tree, &p->time, sides, p->event_n);
+}
+
 static int write_page(struct page *p, struct output *out)
 {
     struct page_pen pen = page_pen_to(out);
@@ -261,8 +274,9 @@ static int write_page(struct page *p, struct output *out)
         rc = page_tree_make(&p->c, &p->tree);
     if (rc == 0)
         rc = page_names_make(&p->c, &p->tree, &p->names);
+    if (rc == 0)
+        rc = choose_time(p);
     if (rc == 0) {
-        p->time = page_time_of(&p->c, &p->s, p->is_before);
         output_bytes(out, page_head, page_head_size);
         rc = put_all(&pen, p);
         page_end(&pen);

@@ -74,6 +74,10 @@ struct page_sums {
 };
 struct page_sums page_side_sums(const struct rk_profile_columns *c, const struct page_side *side);
 
+/* Fewer and wider buckets, if there would be too many entries. 0 or -ENOMEM. */
+int page_time_fit(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_time *time,
+                  const struct page_side *sides, size_t n);
+
 /* 0 or -ENOMEM. */
 int page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_tree *tree,
                     const struct page_time *time, const struct page_side *side);

@@ -42,8 +42,6 @@ struct page_time page_time_of(const struct rk_profile_columns *c, const struct r
     /* Few samples in many buckets are a comb, not a curve; eight in each are one. */
     uint64_t wanted = samples / 8, span = last - first + 1;
     wanted = wanted > BUCKETS ? BUCKETS : wanted < BUCKETS_FEWEST ? BUCKETS_FEWEST : wanted;
-    while (c->sample_n / 4 > ROWS_MOST && wanted > BUCKETS_FEWEST)
-        wanted /= 2;
     /* Of whole slices: else some buckets would hold more of them than others. */
     uint64_t width = (span / slice + wanted) / wanted * slice;
     first -= first % slice;
@@ -135,6 +133,26 @@ static size_t group_end(const struct entry *entries, size_t from, size_t n)
     while (to < n && entries[to].thread == entries[from].thread && entries[to].bucket == entries[from].bucket)
         to++;
     return to;
+}
+
+int page_time_fit(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_time *time,
+                  const struct page_side *sides, size_t n)
+{
+    if (c->sample_n <= ROWS_MOST)
+        return 0;
+    _cleanup_free_ struct entry *entries = calloc(c->sample_n + 1, sizeof *entries);
+    if (!entries)
+        return -ENOMEM;
+    for (size_t rows; time->buckets > BUCKETS_FEWEST;) {
+        rows = 0;
+        for (size_t i = 0; i < n; i++)
+            rows += collect(c, tree, time, &sides[i], entries);
+        if (rows <= ROWS_MOST)
+            break;
+        time->width *= 2;
+        time->buckets = (time->buckets + 1) / 2;
+    }
+    return 0;
 }
 
 int page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_tree *tree,
