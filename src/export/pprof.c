@@ -47,17 +47,26 @@ struct pprof {
     uint32_t *location_of;  /* by node */
 };
 
-static int64_t string_add(struct pprof *p, const char *text)
+/* `text` and `tail` behind one another, as a new string. */
+static int64_t string_join(struct pprof *p, const char *text, const char *tail)
 {
-    char *copy = strdup(text), **row = copy ? vector_push(&p->more) : NULL;
+    size_t n = strlen(text), more = strlen(tail);
+    char *copy = malloc(n + more + 1), **row = copy ? vector_push(&p->more) : NULL;
 
     if (!row) {
         free(copy);
         p->to.error = -ENOMEM;
         return 0;
     }
+    memcpy(copy, text, n);
+    memcpy(copy + n, tail, more + 1);
     *row = copy;
     return (int64_t)(p->c->text_n + p->more.n - 1);
+}
+
+static int64_t string_add(struct pprof *p, const char *text)
+{
+    return string_join(p, text, "");
 }
 
 static void write_value_type(struct pprof *p, uint32_t field, int64_t type, int64_t unit)
@@ -75,13 +84,16 @@ static void write_types(struct pprof *p)
     int64_t count = string_add(p, "count"), ns = string_add(p, "nanoseconds"), period = 0;
 
     for (size_t i = 0; i < c->event_n; i++) {
-        const char *event = c->text[c->event_name[i]];
-        char name[256];
-        bool time = c->text[c->event_unit[i]][0];
-        snprintf(name, sizeof name, "%.200s-samples", event);
-        write_value_type(p, SAMPLE_TYPE, string_add(p, c->event_n == 1 ? "samples" : name), count);
-        period = string_add(p, event[0] ? event : "events");
-        write_value_type(p, SAMPLE_TYPE, period, time ? ns : count);
+        const char *event = c->text[c->event_name[i]], *unit = c->text[c->event_unit[i]];
+        event = event[0] ? event : "events";
+        write_value_type(p, SAMPLE_TYPE,
+                         c->event_n == 1 ? string_add(p, "samples") : string_join(p, event, "-samples"),
+                         count);
+        period = string_add(p, event);
+        write_value_type(p, SAMPLE_TYPE, period,
+                         !unit[0]                  ? count
+                         : strcmp(unit, "ns") == 0 ? ns
+                                                   : c->event_unit[i]);
     }
     protobuf_number(&p->to, DEFAULT_SAMPLE_TYPE, (uint64_t)period);
 }

@@ -94,13 +94,14 @@ static int64_t stack_of(struct maker *m, const char *stack, size_t n)
 }
 
 /* One line: 1 added, 0 damaged, -errno. */
-static int line_add(struct maker *m, const char *line, size_t n)
+static int line_add(struct maker *m, const char *line, size_t n, uint64_t *sum)
 {
     uint64_t count;
     size_t tail = count_of(line, n, &count);
 
-    if (!tail || n == tail || memchr(line, 0, n))
+    if (!tail || n == tail || memchr(line, 0, n) || count > INT64_MAX - *sum)
         return 0;
+    *sum += count;
     int64_t node = stack_of(m, line, n - tail);
     if (node < 0)
         return (int)node;
@@ -113,10 +114,12 @@ static int line_add(struct maker *m, const char *line, size_t n)
 
 static int lines_add(struct maker *m, const char *bytes, size_t n, uint64_t *ret_good, uint64_t *ret_damaged)
 {
+    uint64_t sum = 0;
+
     for (size_t at = 0; at < n;) {
         const char *end = memchr(bytes + at, '\n', n - at);
         size_t line = end ? (size_t)(end - bytes) - at : n - at, used = trim(bytes + at, line);
-        int rc = used && bytes[at] != '#' ? line_add(m, bytes + at, used) : 1;
+        int rc = used && bytes[at] != '#' ? line_add(m, bytes + at, used, &sum) : 1;
         if (rc < 0)
             return rc;
         *ret_damaged += rc == 0;

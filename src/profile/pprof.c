@@ -20,7 +20,7 @@
 
 #define LINES_MOST 4096u    /* functions inlined into one place */
 #define TYPES_MOST 256u     /* sample types */
-#define FRAMES_MOST 64u     /* frames of all samples' stacks, for each byte of the file … */
+#define FRAMES_MOST 8u      /* frames of all stacks, for each byte of the file … */
 #define FRAMES_EXTRA 65536u /* … and these */
 
 enum { WIRE_NUMBER, WIRE_64, WIRE_BYTES, WIRE_32 = 5 };
@@ -108,7 +108,10 @@ struct pprof {
     uint64_t time, duration;
     VECTOR(uint64_t) ids, values; /* scratch: one sample */
     VECTOR(uint32_t) lines;       /* scratch: one location's frames */
+    struct pairs placed;          /* (outer node, location) … */
+    VECTOR(uint32_t) node_of;     /* … and the node of its innermost function there */
     uint64_t frames, good, damaged;
+    uint64_t weight, count; /* of all so far, which must fit 63 bits */
     struct rk_profile_summary summary;
 };
 
@@ -128,6 +131,8 @@ static void pprof_free(struct pprof *p)
     vector_free(&p->ids);
     vector_free(&p->values);
     vector_free(&p->lines);
+    pairs_free(&p->placed);
+    vector_free(&p->node_of);
 }
 
 /* A string's text, up to a NUL; "" where there is none of that number. */
@@ -280,14 +285,27 @@ static int type_add(struct pprof *p, uint32_t count, uint32_t weight)
     return 0;
 }
 
+/* Whether the i-th type counts the samples of the one behind it, though that looks like a count itself: as reckon export
+ * writes an event that is called "samples". */
+static bool counts_for(struct pprof *p, uint32_t i)
+{
+    const char *name = chars_of(p, p->value_types.items[i].type),
+               *event = chars_of(p, p->value_types.items[i + 1].type);
+    size_t n = strlen(event);
+
+    return (p->value_types.n == 2 && strcmp(name, "samples") == 0) ||
+           (strncmp(name, event, n) == 0 && strcmp(name + n, "-samples") == 0);
+}
+
 static int types_add(struct pprof *p)
 {
     int rc = 0;
 
     for (uint32_t i = 0; i < p->value_types.n && rc == 0; i++) {
         bool counts = is_count(p, &p->value_types.items[i]);
+        bool more = i + 1 < p->value_types.n;
         bool own = strcmp(chars_of(p, p->value_types.items[i].unit), "count") == 0;
-        if (counts && i + 1 < p->value_types.n && !is_count(p, &p->value_types.items[i + 1])) {
+        if (counts && more && (!is_count(p, &p->value_types.items[i + 1]) || counts_for(p, i))) {
             rc = type_add(p, i, i + 1);
             i++;
         } else {
@@ -331,9 +349,8 @@ static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, ui
 }
 
 /* The node of a location's functions inside of `outer`: the last line is the function, those before are inlined. */
-static int64_t location_add(struct pprof *p, uint32_t outer, uint64_t id)
+static int64_t location_build(struct pprof *p, uint32_t outer, uint32_t at)
 {
-    uint32_t at = table_get(&p->location_of, id);
     uint64_t mapping = at == TABLE_NONE ? 0 : p->locations.items[at].mapping;
     struct cursor c = at == TABLE_NONE ? cursor_of(NULL, 0) : p->locations.items[at].bytes;
     struct field f;
@@ -365,6 +382,22 @@ static int64_t location_add(struct pprof *p, uint32_t outer, uint64_t id)
                                (uint64_t[]){key[0], key[1], key[2], key[3] & ~(uint64_t)RK_FRAME_INLINE});
         node = frame < 0 ? frame : maker_node(&p->m, (uint32_t)node, (uint32_t)frame);
     }
+    return node;
+}
+
+/* The same, built once. */
+static int64_t location_add(struct pprof *p, uint32_t outer, uint64_t id)
+{
+    uint32_t at = table_get(&p->location_of, id);
+    int64_t place = pairs_add(&p->placed, outer, at);
+
+    if (place < 0 || (size_t)place < p->node_of.n)
+        return place < 0 ? place : p->node_of.items[place];
+    int64_t node = location_build(p, outer, at);
+    uint32_t *row = node < 0 ? NULL : vector_push(&p->node_of);
+    if (!row)
+        return node < 0 ? node : -ENOMEM;
+    *row = (uint32_t)node;
     return node;
 }
 
@@ -427,6 +460,29 @@ static int sample_parse(struct pprof *p, struct cursor c, struct labels *ret)
     return c.bad || p->values.n < p->value_types.n || p->ids.n == 0 ? -EBADMSG : 0;
 }
 
+/* Few bytes that say much: made to do harm. */
+static bool overdone(const struct pprof *p)
+{
+    return p->frames / FRAMES_MOST > cursor_left(&p->all) + FRAMES_EXTRA;
+}
+
+/* Whether the sample's values are no less than 0 (a difference of two profiles is no profile), and the sums no more than can
+ * be summed. */
+static bool fits(struct pprof *p)
+{
+    for (size_t i = 0; i < p->types.n; i++) {
+        const struct type *t = &p->types.items[i];
+        uint64_t weight = p->values.items[t->weight],
+                 count = t->count == UINT32_MAX ? 1 : p->values.items[t->count];
+        if (weight > INT64_MAX || count > INT64_MAX || __builtin_mul_overflow(weight, t->scale, &weight) ||
+            __builtin_add_overflow(p->weight, weight, &p->weight) ||
+            __builtin_add_overflow(p->count, count ? count : 1, &p->count) || p->weight > INT64_MAX ||
+            p->count > INT64_MAX)
+            return false;
+    }
+    return true;
+}
+
 /* 1: added, 0: damaged, -errno. */
 static int sample_add(struct pprof *p, struct cursor c, uint64_t slice_ns)
 {
@@ -435,12 +491,13 @@ static int sample_add(struct pprof *p, struct cursor c, uint64_t slice_ns)
 
     if (rc < 0)
         return rc == -EBADMSG ? 0 : rc;
-    for (size_t i = 0; i < p->types.n; i++)
-        if (p->values.items[p->types.items[i].weight] > INT64_MAX)
-            return 0; /* a difference: what is negative is no profile */
+    if (!fits(p))
+        return 0;
     int64_t node = RK_NO_NODE;
-    for (size_t i = p->ids.n; i-- > 0 && node >= 0;)
+    for (size_t i = p->ids.n; i-- > 0 && node >= 0 && !overdone(p);)
         node = location_add(p, (uint32_t)node, p->ids.items[i]);
+    if (overdone(p))
+        return 0;
     int64_t source = node < 0 ? node : maker_source(&p->m, l.source);
     int64_t thread =
         source < 0 ? source : maker_thread(&p->m, (uint32_t)source, (int32_t)l.pid, (int32_t)l.tid, l.thread);
@@ -486,7 +543,7 @@ static uint64_t stacks_of(struct pprof *p)
     return slice_ns && (slice_ns & (slice_ns - 1)) == 0 ? slice_ns : 1;
 }
 
-static int read_all(struct pprof *p, size_t n)
+static int read_all(struct pprof *p)
 {
     struct cursor c = p->all;
     struct field f;
@@ -507,10 +564,8 @@ static int read_all(struct pprof *p, size_t n)
         rc = added < 0 ? added : 0;
         p->good += added == 1;
         p->damaged += added == 0;
-        if (p->frames / FRAMES_MOST > n + FRAMES_EXTRA) { /* few bytes that say much: made to do harm */
-            p->damaged++;
+        if (overdone(p))
             break;
-        }
     }
     p->summary.slice_ns = p->summary.last_time ? slice_ns : 0;
     if (rc == 0 && p->good == 0 && p->damaged)
@@ -524,7 +579,7 @@ int pprof_read(const void *bytes, size_t n, struct rk_profile **ret, uint64_t *r
     int rc = maker_begin(&p.m);
 
     if (rc == 0)
-        rc = read_all(&p, n);
+        rc = read_all(&p);
     if (rc == 0) {
         if (!p.summary.first_time && p.time <= INT64_MAX &&
             p.duration <= INT64_MAX) { /* of the whole profile alone */

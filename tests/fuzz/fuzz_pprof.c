@@ -1,0 +1,65 @@
+/* pprof, not packed: what is read stands together; written as pprof and read again, its sums are the same. */
+#include "profile.h"
+
+#include "elf/decode.h"
+#include "profile/file.h"
+
+#include <reckon/export.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct text {
+    unsigned char *bytes;
+    size_t n;
+};
+
+static int keep(void *context, const void *data, size_t n)
+{
+    struct text *text = context;
+    unsigned char *longer = realloc(text->bytes, text->n + n + 1);
+
+    HOLDS(longer);
+    memcpy(longer + text->n, data, n);
+    text->bytes = longer;
+    text->n += n;
+    return 0;
+}
+
+static void again(const struct rk_profile *p)
+{
+    struct rk_profile_summary before = {.size = sizeof before}, after = {.size = sizeof after};
+    struct rk_profile *twin = NULL;
+    struct text text = {0};
+    struct rk_sink sink = {sizeof sink, 0, keep, &text};
+    void *unpacked = NULL;
+    size_t n = 0;
+    uint64_t damaged = 0;
+
+    HOLDS(rk_profile_export(p, "pprof", &sink, NULL) == 0);
+    rk_profile_summary(p, &before);
+    if (before.samples && decode_gzip(text.bytes, text.n, 1 << 30, &unpacked, &n) == 0) {
+        HOLDS(pprof_read(unpacked, n, &twin, &damaged) == 0);
+        HOLDS(rk_profile_summary(twin, &after) == 0);
+        HOLDS(damaged || (before.weight == after.weight && before.samples == after.samples));
+    }
+    rk_profile_free(twin);
+    free(unpacked);
+    free(text.bytes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rk_profile *p = NULL;
+    uint64_t damaged = 0;
+    int rc = pprof_read(data, size, &p, &damaged);
+
+    HOLDS(rc == 0 || rc == -EBADMSG);
+    if (rc == 0) {
+        fuzz_profile(p);
+        again(p);
+    }
+    rk_profile_free(p);
+    return 0;
+}
