@@ -120,7 +120,7 @@ static int more_descriptors(struct opening *o, uint32_t slot, uint32_t event)
 
     if (!o->raised) {
         o->raised = true;
-        if (plan_descriptors(more, &needed, &allowed) == 0)
+        if (plan_descriptors(true, more, &needed, &allowed) == 0)
             return 0;
     }
     return set_fail(o->set, RK_STAGE_OPEN, slot, event, -EMFILE, needed, o->e);

@@ -294,7 +294,7 @@ static int look_after_descriptors(struct opening *o)
     if (sys_limit_get(SYS_LIMIT_NOFILE, &soft, NULL) == 0 && o->plan->descriptors < (uint64_t)soft / 8)
         return 0;
     o->raised = true;
-    if (plan_descriptors(o->plan->descriptors, &needed, &allowed) == 0)
+    if (plan_descriptors(false, o->plan->descriptors, &needed, &allowed) == 0)
         return 0;
     return set_fail(o->set, RK_STAGE_OPEN, UINT32_MAX, UINT32_MAX, -EMFILE, needed, o->e);
 }

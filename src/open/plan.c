@@ -209,13 +209,13 @@ static uint64_t open_now(void)
     return n > 2 ? n - 2 : 0; /* less the root and the directory itself */
 }
 
-int plan_descriptors(uint64_t more, uint64_t *ret_needed, uint64_t *ret_allowed)
+int plan_descriptors(bool full, uint64_t more, uint64_t *ret_needed, uint64_t *ret_allowed)
 {
     int64_t soft, hard;
 
     if (sys_limit_get(SYS_LIMIT_NOFILE, &soft, &hard) < 0)
         return 0; /* the kernel will say */
-    uint64_t needed = open_now() + more;
+    uint64_t needed = (full ? (uint64_t)soft : open_now()) + more;
     if (needed <= (uint64_t)soft)
         return 0;
     if (needed <= (uint64_t)hard && sys_limit_set(SYS_LIMIT_NOFILE, (int64_t)needed) == 0)

@@ -26,8 +26,9 @@ void plan_free(struct plan *plan);
 
 /*
  * Sees to it that `more` descriptors can be opened beside what is open now, raising the soft limit towards the
- * hard one as far as needed. 0; or -EMFILE, and *ret_needed and *ret_allowed say how many altogether.
+ * hard one as far as needed. `full`: the kernel has refused one, all that the limit allows are open (and what is open
+ * can't be counted, since that takes one). 0; or -EMFILE, and *ret_needed and *ret_allowed say how many altogether.
  */
-int plan_descriptors(uint64_t more, uint64_t *ret_needed, uint64_t *ret_allowed);
+int plan_descriptors(bool full, uint64_t more, uint64_t *ret_needed, uint64_t *ret_allowed);
 
 #endif

@@ -16,6 +16,7 @@ static int fake_read(struct rk_set *set, size_t slot, struct rk_value *ret, size
 
 static struct rk_host *host;
 static struct rk_set set;
+static uint32_t here; /* no word that fork wipes: the process's id tells */
 static struct set_slot slots[20000];
 static struct set_event events[2];
 static int32_t faults[2 * 20000];
@@ -75,8 +76,13 @@ static int no_machine(void **state)
 static void on_cpus(uint32_t n)
 {
     memset(faults, 0, sizeof faults);
-    set = (struct rk_set){
-        .n_events = 2, .n_slots = n, .slots = slots, .events = events, .faults = faults, .pid = getpid()};
+    set = (struct rk_set){.n_events = 2,
+                          .n_slots = n,
+                          .slots = slots,
+                          .events = events,
+                          .faults = faults,
+                          .pid = getpid(),
+                          .fork_word = &here};
     for (uint32_t i = 0; i < n; i++)
         slots[i] = (struct set_slot){.pid = -1, .cpu = (int32_t)i, .cgroup = SET_NO_CGROUP};
 }

@@ -120,14 +120,14 @@ static void test_descriptors(void **state)
     getrlimit(RLIMIT_NOFILE, &was);
     struct rlimit low = {64, was.rlim_max};
     setrlimit(RLIMIT_NOFILE, &low);
-    assert_int_equal(plan_descriptors(10, &needed, &allowed), 0);
+    assert_int_equal(plan_descriptors(false, 10, &needed, &allowed), 0);
     getrlimit(RLIMIT_NOFILE, &now);
     assert_int_equal(now.rlim_cur, 64);
-    assert_int_equal(plan_descriptors(100, &needed, &allowed), 0);
+    assert_int_equal(plan_descriptors(false, 100, &needed, &allowed), 0);
     getrlimit(RLIMIT_NOFILE, &now);
     assert_in_range(now.rlim_cur, 103, 130);
     assert_int_equal(needed, 0);
-    assert_int_equal(plan_descriptors(was.rlim_max, &needed, &allowed), -EMFILE);
+    assert_int_equal(plan_descriptors(false, was.rlim_max, &needed, &allowed), -EMFILE);
     assert_true(needed > was.rlim_max);
     assert_int_equal(allowed, was.rlim_max);
     setrlimit(RLIMIT_NOFILE, &was);
