@@ -16,11 +16,15 @@
 #define STORED_MOST 65535u /* bytes of a block that is not compressed */
 #define LEVEL 6
 
-/* A function of libdeflate, or NULL. POSIX: its address comes as an object's. */
-static void *function(const char *name)
+/* libdeflate, or NULL: asked for once by each call, since loading it may fail at any time. */
+static void *deflate(void)
 {
-    void *library = sys_library("libdeflate.so.0");
+    return sys_library("libdeflate.so.0");
+}
 
+/* A function of it, or NULL. POSIX: its address comes as an object's. */
+static void *function(void *library, const char *name)
+{
     return library ? sys_library_function(library, name) : NULL;
 }
 
@@ -30,9 +34,10 @@ int decode_zlib(const void *from, size_t n, void *to, size_t room)
     int (*run)(void *decoder, const void *in, size_t in_n, void *out, size_t out_n, size_t *ret_n);
     void (*end)(void *decoder);
 
-    *(void **)&start = function("libdeflate_alloc_decompressor");
-    *(void **)&run = function("libdeflate_zlib_decompress");
-    *(void **)&end = function("libdeflate_free_decompressor");
+    void *library = deflate();
+    *(void **)&start = function(library, "libdeflate_alloc_decompressor");
+    *(void **)&run = function(library, "libdeflate_zlib_decompress");
+    *(void **)&end = function(library, "libdeflate_free_decompressor");
     if (!start || !run || !end)
         return -EOPNOTSUPP;
     void *decoder = start();
@@ -63,9 +68,10 @@ int decode_gzip(const void *from, size_t n, size_t limit, void **ret, size_t *re
 
     if (n < GZIP_HEADER + GZIP_TRAILER)
         return -EBADMSG;
-    *(void **)&start = function("libdeflate_alloc_decompressor");
-    *(void **)&run = function("libdeflate_gzip_decompress");
-    *(void **)&end = function("libdeflate_free_decompressor");
+    void *library = deflate();
+    *(void **)&start = function(library, "libdeflate_alloc_decompressor");
+    *(void **)&run = function(library, "libdeflate_gzip_decompress");
+    *(void **)&end = function(library, "libdeflate_free_decompressor");
     if (!start || !run || !end)
         return -EOPNOTSUPP;
     size_t room = expected(from, n, limit);
@@ -131,10 +137,11 @@ int encode_gzip(const void *from, size_t n, void **ret, size_t *ret_n)
     size_t (*run)(void *encoder, const void *in, size_t in_n, void *out, size_t out_n);
     void (*end)(void *encoder);
 
-    *(void **)&start = function("libdeflate_alloc_compressor");
-    *(void **)&bound = function("libdeflate_gzip_compress_bound");
-    *(void **)&run = function("libdeflate_gzip_compress");
-    *(void **)&end = function("libdeflate_free_compressor");
+    void *library = deflate();
+    *(void **)&start = function(library, "libdeflate_alloc_compressor");
+    *(void **)&bound = function(library, "libdeflate_gzip_compress_bound");
+    *(void **)&run = function(library, "libdeflate_gzip_compress");
+    *(void **)&end = function(library, "libdeflate_free_compressor");
     void *encoder = start && bound && run && end ? start(LEVEL) : NULL;
     if (!encoder)
         return store(from, n, ret, ret_n);
