@@ -131,7 +131,7 @@ function showAnswer(app, best) {
         h1.replaceChildren(`No single function stands out: the hottest, `, name(i), ', has ', strong(share), ` of ${what}${part}.`);
     else
         h1.replaceChildren(strong(share), ` of ${what} ${is} in `, name(i),
-            profile.frames.kind[i] > 1 || app.name(i).includes(app.moduleOf(i).name) ? `${part}.` : ` (${app.moduleOf(i).name})${part}.`);
+            profile.frames.kind[i] > 1 || !app.moduleOf(i).path || app.name(i).includes(app.moduleOf(i).name) ? `${part}.` : ` (${app.moduleOf(i).name})${part}.`);
 }
 
 function showGround(app) {
@@ -142,7 +142,8 @@ function showGround(app) {
     const matters = (part, whole, text, small) => part > 0.01 * whole ? item('warn', text, small) : item('', text);
     const time = app.profile.buckets > 1 ? ` in ${duration(app.profile.buckets * app.profile.width)}` : '';
     const threads = byThread(app.profile).filter((sum) => sum > 0).length;
-    item('', `${some(e.samples, 'sample')} of ${e.name || 'an event without a name'}${time}, ${some(threads, 'thread')}`,
+    const of = e.name && e.name !== 'samples' ? ` of ${e.name}` : '';
+    item('', `${some(e.samples, 'sample')}${of}${time}, ${some(threads, 'thread')}`,
         sides[1] ? `compared with ${some(e.before, 'sample')} before, brought to the same sum` : '');
     const all = e.samples + (e.lost || 0);
     if (e.lost === null)

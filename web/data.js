@@ -184,7 +184,7 @@ function decodeProfile(bytes) {
     let n = c.count(3);
     const moduleName = c.column(n), modulePath = c.column(n), moduleKernel = c.column(n);
     profile.modules = Array.from(moduleName, (name, i) => (
-        {name: strings[name], path: strings[modulePath[i]], kernel: !!moduleKernel[i]}));
+        {name: strings[name] || 'no module', path: strings[modulePath[i]], kernel: !!moduleKernel[i]}));
     n = c.count(5);
     const name = c.column(n), module = c.column(n), file = c.column(n), line = c.column(n), kind = c.column(n);
     profile.frames = {n, name, module, file, line, kind, lines: takeLines(c, n)};

@@ -108,7 +108,7 @@ function byModule(profile, functions) {
 /* Of each thread, in all of the time. */
 function byThread(profile) {
     const side = profile.sides[0];
-    return profile.threads.map((_, t) => {
+    return side.threads = side.threads || profile.threads.map((_, t) => {
         let sum = 0;
         for (let i = side.first[t]; i < side.first[t + 1]; i++)
             sum += side.weight ? side.weight[i] : side.samples[i];

@@ -10,7 +10,7 @@
 
 #define BUCKETS 2048      /* more than a screen has columns for */
 #define BUCKETS_FEWEST 64 /* a time line needs so many to look like one */
-#define ROWS_MOST 1000000 /* entries; where there are more, buckets become wider */
+#define ROWS_MOST 700000  /* entries; where there are more, buckets become wider */
 
 struct entry {
     uint64_t samples, weight;
