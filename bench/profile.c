@@ -1,22 +1,24 @@
 /*
  * A recording into a profile: millions of samples a second on one core, chains of 30 frames. "repeated": five
  * thousand stacks come again and again, as in a program that runs for long; "distinct": no stack comes twice,
- * the worst there is. Reading the same records without a profile is the measure.
+ * the worst there is. Reading the same records without a profile is the measure. --all: up to ten million samples (a file of
+ * 3 GB in memory).
  */
 #include "base/table.h"
 #include "perfdata/writer.h"
 #include "record/encode.h"
 
 #include <reckon/reckon.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SAMPLES 1000000u
 #define FRAMES 30
 #define PID 4242
 
@@ -49,7 +51,7 @@ static void make_chain(uint64_t which, uint64_t *chain)
         chain[1 + i] = 0x400000 + hash_mix((3 * i < 64 ? which >> 3 * i : 0) * 64 + i) % (1 << 20);
 }
 
-static void write_recording(int fd, uint64_t stacks)
+static void write_recording(int fd, uint64_t samples, uint64_t stacks)
 {
     static uint64_t buffer[512], chain[FRAMES + 1];
     struct perf_attr attr = {.type = PERF_SOFTWARE,
@@ -64,12 +66,12 @@ static void write_recording(int fd, uint64_t stacks)
     if (ftruncate(fd, 0) || layout_init(&layout, &attr) || perfdata_writer_open(fd, &event, 1, &w, NULL))
         abort();
     write_mapping(w, &layout);
-    for (uint64_t i = 0; i < SAMPLES; i++) {
+    for (uint64_t i = 0; i < samples; i++) {
         make_chain(hash_mix(i) % stacks, chain);
         struct rk_sample s = {.size = sizeof s,
                               .present = attr.sample_type,
                               .ip = chain[1],
-                              .time = 2 + i,
+                              .time = 2 + i * 250000,
                               .id = 1,
                               .period = 1000,
                               .pid = PID,
@@ -91,7 +93,7 @@ static long peak_mib(void)
     return usage.ru_maxrss >> 10;
 }
 
-static void measure(const char *path, const char *what)
+static void measure(const char *path, uint64_t samples, const char *what)
 {
     struct rk_profile_builder *builder;
     struct rk_profile *profile;
@@ -122,21 +124,42 @@ static void measure(const char *path, const char *what)
     struct rk_profile_columns columns = {.size = sizeof columns};
     rk_profile_columns(profile, &columns);
     printf("  %-9s %6.2f M samples/s read, %6.2f M/s fed, finished in %5.0f ms; %zu rows, +%ld MiB\n", what,
-           SAMPLES / read / 1e6, SAMPLES / fed / 1e6, finished * 1e3, columns.sample_n, peak_mib() - before);
+           (double)samples / read / 1e6, (double)samples / fed / 1e6, finished * 1e3, columns.sample_n,
+           peak_mib() - before);
     rk_profile_free(profile);
     rk_stream_close(stream);
 }
 
-int main(void)
+/* In a process of its own, so that each has its own peak of memory. */
+static void run(const char *what, uint64_t samples, uint64_t stacks)
 {
     char path[32];
-    int fd = memfd_create("bench", MFD_CLOEXEC);
-    if (fd < 0)
-        return 1;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    write_recording(fd, 5000);
-    measure(path, "repeated");
-    write_recording(fd, 1 << 28);
-    measure(path, "distinct");
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        int fd = memfd_create("bench", MFD_CLOEXEC);
+        if (fd < 0)
+            abort();
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        write_recording(fd, samples, stacks);
+        measure(path, samples, what);
+        fflush(stdout);
+        _exit(0);
+    }
+    if (child < 0 || waitpid(child, NULL, 0) < 0)
+        abort();
+}
+
+int main(int argc, char **argv)
+{
+    bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
+
+    run("repeated", 1000000, 5000);
+    run("distinct", 1000000, 1 << 28);
+    if (all) { /* ten times as many: ten times as long, in as much memory */
+        run("1 M", 1000000, 5000);
+        run("3 M", 3000000, 5000);
+        run("10 M", 10000000, 5000);
+    }
     return 0;
 }

@@ -201,6 +201,16 @@ static int tell_build_ids(struct finish *f, const struct rk_stream *stream)
     return rc;
 }
 
+/* What only feeding needs is not needed any more: the finished profile is made in its place. */
+static void settle(struct rk_profile_builder *b)
+{
+    pairs_settle(&b->nodes);
+    pairs_settle(&b->cells);
+    table_free(&b->slices.row_of);
+    free(b->cache);
+    b->cache = NULL;
+}
+
 static int finish_run(struct finish *f, struct rk_profile_builder *builder, const struct rk_stream *stream,
                       struct rk_profile **ret, struct rk_error *e)
 {
@@ -211,7 +221,12 @@ static int finish_run(struct finish *f, struct rk_profile_builder *builder, cons
     if (rc < 0)
         return rc;
     if ((rc = maker_begin(&f->maker)) == 0 && (rc = waits_end(builder)) == 0 &&
-        (rc = tell_build_ids(f, stream)) == 0 && (rc = finish_name(f)) == 0 && (rc = rows(f, stream)) == 0) {
+        (rc = tell_build_ids(f, stream)) == 0) {
+        settle(builder);
+        if ((rc = finish_name(f)) == 0)
+            rc = rows(f, stream);
+    }
+    if (rc == 0) {
         summarise(builder, stream, &summary);
         rc = maker_end(&f->maker, &summary, ret);
     }

@@ -19,11 +19,15 @@ struct pair {
 
 struct pairs {
     VECTOR(struct pair) items;
-    struct table numbers; /* a << 32 | b → number */
+    uint32_t *slots; /* number + 1; 0: free */
+    size_t room;
 };
 
 /* The pair's number, a new one if need be; -ENOMEM, or -EOVERFLOW beyond 2^32 - 1 pairs. */
 int64_t pairs_add(struct pairs *pairs, uint32_t a, uint32_t b);
+
+/* No more is added: what finds them goes, they stay. */
+void pairs_settle(struct pairs *pairs);
 
 void pairs_free(struct pairs *pairs);
 
