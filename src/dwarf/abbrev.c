@@ -6,42 +6,91 @@
 
 #include <errno.h>
 
-/* A table has no length: it is read in a window that doubles until the end is in it. */
-enum { WINDOW = 8192, ABBREVS_MAX = 1 << 20 };
+enum { WINDOW = 8192, ABBREVS_MAX = 1 << 20, SPECS_MAX = 4096, FREE_BYTES = 4096, FREE_TIMES = 16 };
 
-static struct cursor window_of(struct view *view, uint64_t table, uint64_t n, bool *ret_last)
+/*
+ * A table has no length: it is read in a window that grows until the end is in it, or until it is longer than it may be.
+ * Tables of an honest file lie side by side; where they overlap, each of many small units has a long one, and reading
+ * them all takes for ever. So a unit reads for nothing as much as its own size lets expect, which is enough for what
+ * compilers write, and the rest (dwz gives small units a table in common) from what the file has left for that.
+ */
+struct window {
+    struct view *view;
+    uint64_t table, left; /* in the section */
+    uint64_t free, most;
+    bool last, cut; /* it does not grow any more; because of `most` */
+    struct cursor c;
+    const unsigned char *begin;
+};
+
+static struct window window_of(const struct unit *unit)
 {
-    uint64_t left = table < view->n ? view->n - table : 0;
+    struct view *view = &unit->file->abbrev;
+    int64_t spare = atomic_load_explicit(&unit->file->abbrevs_left, memory_order_relaxed);
+    struct window w = {
+        .view = view,
+        .table = unit->abbrevs,
+        .left = unit->abbrevs < view->n ? view->n - unit->abbrevs : 0,
+        .free = FREE_BYTES + FREE_TIMES * (unit->end - unit->offset),
+    };
 
-    *ret_last = n >= left;
-    n = n < left ? n : left;
-    const unsigned char *bytes = n ? view_get(view, table, n) : NULL;
-    return cursor_of(bytes, bytes ? (size_t)n : 0);
+    w.most = w.free + (spare > 0 ? (uint64_t)spare : 0);
+    return w;
 }
 
-int abbrev_find(struct view *view, uint64_t table, uint64_t code, uint64_t *ret_tag, struct cursor *ret_specs)
+static void window_grow(struct window *w, uint64_t n)
 {
-    bool last = false;
+    w->last = n >= w->left || n >= w->most;
+    w->cut = w->last && w->most < w->left;
+    n = n < w->left ? n : w->left;
+    n = n < w->most ? n : w->most;
+    w->begin = n ? view_get(w->view, w->table, n) : NULL;
+    w->c = cursor_of(w->begin, w->begin ? (size_t)n : 0);
+}
 
-    for (uint64_t n = 512; !last; n *= 8) {
-        struct cursor c = window_of(view, table, n, &last);
-        for (uint64_t own; !c.bad && (own = cursor_uleb(&c));) {
-            struct spec spec;
-            uint64_t tag = cursor_uleb(&c);
-            cursor_u8(&c);
-            struct cursor specs = c;
-            while (spec_next(&c, &spec))
-                ;
-            if (own == code && !c.bad) {
-                *ret_tag = tag;
-                *ret_specs = specs;
-                return 0;
-            }
+/* What was read beyond what is free is paid for. */
+static void window_pay(const struct window *w, const struct unit *unit)
+{
+    uint64_t used = w->begin ? (uint64_t)(w->c.at - w->begin) : 0;
+
+    if (used > w->free)
+        atomic_fetch_sub_explicit(&unit->file->abbrevs_left, (int64_t)(used - w->free), memory_order_relaxed);
+}
+
+/* In the window: 1; 0: it is not there; -EBADMSG: the window ends before. */
+static int find_in(struct cursor *window, uint64_t code, uint64_t *ret_tag, struct cursor *ret_specs)
+{
+    struct cursor c = *window;
+    int rc = 0;
+
+    for (uint64_t own; rc == 0 && !c.bad && (own = cursor_uleb(&c));) {
+        struct spec spec;
+        uint64_t tag = cursor_uleb(&c);
+        cursor_u8(&c);
+        struct cursor specs = c;
+        while (spec_next(&c, &spec))
+            ;
+        if (own == code && !c.bad) {
+            *ret_tag = tag;
+            *ret_specs = specs;
+            rc = 1;
         }
-        if (!c.bad)
-            return -ENOENT;
     }
-    return -EBADMSG;
+    *window = c;
+    return c.bad ? -EBADMSG : rc;
+}
+
+int abbrev_find(const struct unit *unit, uint64_t code, uint64_t *ret_tag, struct cursor *ret_specs)
+{
+    struct window w = window_of(unit);
+    int rc = -EBADMSG;
+
+    for (uint64_t n = 512; rc == -EBADMSG && !w.last; n *= 8) {
+        window_grow(&w, n);
+        rc = find_in(&w.c, code, ret_tag, ret_specs);
+    }
+    window_pay(&w, unit);
+    return rc == 1 ? 0 : rc == 0 ? -ENOENT : rc;
 }
 
 static bool is_block(uint64_t tag)
@@ -101,14 +150,17 @@ static bool is_wanted(const struct abbrev *abbrev, uint8_t slot)
     return slot == SLOT_SIBLING ? abbrev->children : abbrev->class >= ABBREV_FUNCTION;
 }
 
+/* `taken`: the slots that were read already. One that comes again is passed over: of no bytes each, thousands of them would
+ * make every DIE a long one. */
 static int add_step(struct abbrevs *abbrevs, const struct unit *unit, const struct abbrev *abbrev,
-                    const struct spec *spec)
+                    const struct spec *spec, unsigned *taken)
 {
     uint8_t slot = slot_of(spec->attribute);
     int fixed = form_bytes(unit, spec->form);
     struct step *last = abbrevs->steps.n > abbrev->first ? &abbrevs->steps.items[abbrevs->steps.n - 1] : NULL;
 
-    bool wanted = is_wanted(abbrev, slot) && fixed != -2;
+    bool wanted = is_wanted(abbrev, slot) && fixed != -2 && !(*taken >> slot & 1);
+    *taken |= wanted ? 1u << slot : 0;
     if (!wanted && fixed >= 0) {
         if (last && last->kind == STEP_SKIP) {
             last->n += (uint32_t)fixed;
@@ -142,6 +194,7 @@ static int compile(struct abbrevs *abbrevs, const struct unit *unit, struct curs
     struct abbrev *abbrev = vector_push(&abbrevs->items);
     struct spec spec;
     bool has_code = false;
+    unsigned taken = 0, n = 0;
 
     if (!abbrev)
         return -ENOMEM;
@@ -155,7 +208,7 @@ static int compile(struct abbrevs *abbrevs, const struct unit *unit, struct curs
         has_code = has_code || spec.attribute == AT_LOW_PC || spec.attribute == AT_RANGES;
     abbrev->class = class_of(abbrevs, tag, has_code);
     while (spec_next(c, &spec)) {
-        int rc = add_step(abbrevs, unit, abbrev, &spec);
+        int rc = ++n > SPECS_MAX ? -EBADMSG : add_step(abbrevs, unit, abbrev, &spec, &taken);
         if (rc < 0)
             return rc;
     }
@@ -171,23 +224,23 @@ static int by_code(const void *a, const void *b)
 }
 
 /* 1: the window was too small. */
-static int compile_window(struct abbrevs *abbrevs, const struct unit *unit, struct cursor c, bool last)
+static int compile_window(struct abbrevs *abbrevs, const struct unit *unit, struct window *w)
 {
     abbrevs->items.n = abbrevs->steps.n = 0;
     abbrevs->dense = true;
-    for (uint64_t code; (code = cursor_uleb(&c));) {
+    for (uint64_t code; (code = cursor_uleb(&w->c));) {
         abbrevs->dense = abbrevs->dense && code == abbrevs->items.n + 1;
         if (abbrevs->items.n == ABBREVS_MAX)
             return -EBADMSG;
-        int rc = compile(abbrevs, unit, &c, code);
-        if (c.bad)
+        int rc = compile(abbrevs, unit, &w->c, code);
+        if (w->c.bad)
             break;
         if (rc < 0)
             return rc;
     }
-    if (c.bad && !last)
+    if (w->c.bad && !w->last)
         return 1;
-    if (c.bad && abbrevs->items.n) /* cut off: what came before it stands */
+    if (w->c.bad && abbrevs->items.n) /* cut off: what came before it stands */
         abbrevs->items.n--;
     if (!abbrevs->dense)
         qsort(abbrevs->items.items, abbrevs->items.n, sizeof *abbrevs->items.items, by_code);
@@ -206,13 +259,14 @@ int abbrevs_load(struct abbrevs *abbrevs, const struct unit *unit)
     abbrevs->address_bytes = unit->address_bytes;
     abbrevs->offset_bytes = unit->offset_bytes;
     abbrevs->deep = unit->deep;
+    struct window w = window_of(unit);
     int rc = 1;
     for (uint64_t n = WINDOW; rc == 1; n *= 4) {
-        bool last;
-        struct cursor c = window_of(&unit->file->abbrev, unit->abbrevs, n, &last);
-        rc = compile_window(abbrevs, unit, c, last);
+        window_grow(&w, n);
+        rc = compile_window(abbrevs, unit, &w);
     }
-    if (rc == 0)
+    window_pay(&w, unit);
+    if (rc == 0 && !(w.c.bad && w.cut)) /* a larger unit may read more of the same table */
         abbrevs->file = unit->file;
     return rc;
 }

@@ -29,9 +29,8 @@ static inline bool spec_next(struct cursor *specs, struct spec *ret)
     return !specs->bad && (ret->attribute || ret->form);
 }
 
-/* One abbreviation's tag and list, found by reading the table at that offset. 0, -ENOENT, -EBADMSG. */
-int abbrev_find(struct view *view, uint64_t table, uint64_t code, uint64_t *ret_tag,
-                struct cursor *ret_specs);
+/* One abbreviation's tag and list, found by reading the unit's table. 0, -ENOENT, -EBADMSG. */
+int abbrev_find(const struct unit *unit, uint64_t code, uint64_t *ret_tag, struct cursor *ret_specs);
 
 /* What a walk does with a DIE. */
 enum abbrev_class {

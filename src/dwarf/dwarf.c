@@ -4,6 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { SPARE_ABBREVS = 16 << 20, SPARE_TIMES = 4 };
+
+/* A .dwo is one job's alone: what is spent on it goes by its size. */
+void dwarf_refill(struct dwarf *dwarf)
+{
+    int64_t left = SPARE_TIMES * (int64_t)(dwarf->abbrev.n + dwarf->info.n);
+
+    if (!dwarf->split || dwarf->package.units.n)
+        left += SPARE_ABBREVS;
+    atomic_store_explicit(&dwarf->abbrevs_left, left, memory_order_relaxed);
+    if (dwarf->alt)
+        dwarf_refill(dwarf->alt);
+    pthread_mutex_lock(&dwarf->units.lock);
+    if (dwarf->dwp)
+        dwarf_refill(dwarf->dwp);
+    pthread_mutex_unlock(&dwarf->units.lock);
+}
+
 static void find_code(struct dwarf *dwarf)
 {
     dwarf->code_low = UINT64_MAX;
@@ -140,6 +158,7 @@ static int open_any(int root, struct elf *elf, bool split, struct dwarf **ret)
         dwarf_close(dwarf);
         return rc;
     }
+    dwarf_refill(dwarf);
     *ret = dwarf;
     return 0;
 }

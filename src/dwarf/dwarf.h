@@ -32,6 +32,9 @@ struct dwarf {
     uint64_t code_low,
         code_high; /* executable sections lie between: what claims to lie elsewhere was discarded */
     int root;      /* the caller's */
+    _Atomic int64_t
+        abbrevs_left; /* bytes of abbreviations that this batch may yet read beyond what its units' sizes
+                                     let expect */
 
     bool split;             /* a .dwo or .dwp */
     struct package package; /* of a .dwp */
@@ -54,6 +57,9 @@ int dwarf_open_split(int root, const char *path, struct dwarf **ret);
 
 /* The program's .dwp, opened when first asked for; *ret is NULL where it has none. 0, or -ENOMEM, -EMFILE, -ENFILE. */
 int dwarf_package(struct dwarf *dwarf, struct dwarf **ret);
+
+/* At the beginning of a batch: what it may spend on damage is whole again. */
+void dwarf_refill(struct dwarf *dwarf);
 
 struct dwarf *dwarf_close(struct dwarf *dwarf);
 

@@ -321,6 +321,7 @@ int dwarf_resolve(struct dwarf *dwarf, const uint64_t *addresses, size_t n, unsi
     *ret_n = 0;
     if (n == 0)
         return 0;
+    dwarf_refill(dwarf);
     int rc = make_jobs(&batch, addresses, n);
     if (n_threads > 1 && batch.jobs.n > 1) {
         worker_n = n_threads < THREADS_MAX ? n_threads : THREADS_MAX;

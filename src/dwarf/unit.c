@@ -150,7 +150,7 @@ static int read_attributes(struct unit *unit, const unsigned char *bytes, size_t
 {
     struct cursor c = cursor_of(bytes, n), specs;
     uint64_t code = cursor_uleb(&c), tag;
-    int rc = abbrev_find(&unit->file->abbrev, unit->abbrevs, code, &tag, &specs);
+    int rc = abbrev_find(unit, code, &tag, &specs);
 
     if (rc < 0)
         return rc;

@@ -52,6 +52,9 @@ static const struct damage damages[] = {
     {"an abbreviation of many attributes",
      ".uleb128 4, 0x34\n.byte 0\n.rept 200000\n.uleb128 3, 0x19\n.endr\n.uleb128 0, 0",
      ".rept 20000\n.byte 4\n.endr", ""},
+    {"an attribute of no bytes, many times",
+     ".uleb128 4, 0x2e\n.byte 0\n.rept 4000\n.uleb128 0x11, 0x19\n.endr\n.uleb128 0, 0",
+     ".rept 200000\n.byte 4\n.endr", ""},
     {"no such abbreviation", "", ".uleb128 99", ""},
     {"indirect without end", ".uleb128 4, 0x34\n.byte 0\n.uleb128 3, 0x16, 0, 0",
      ".byte 4\n.fill 64, 1, 0x16", ""},
@@ -146,6 +149,56 @@ static void units(void **state)
     }
 }
 
+/* Units of which each has but one DIE, and all abbreviations behind the one where the unit before began to read. Each has a
+ * byte of code, which is asked for; the last of them is honest. */
+static const char overlapping[] =
+    ".text\n.globl one\n.type one, @function\none: .fill 16, 1, 0x90\n"
+    ".globl two\n.type two, @function\ntwo: .fill 10000, 1, 0x90\n"
+    ".section .debug_abbrev,\"\",@progbits\n.Lmany: .set n, 1\n.rept 100000\n"
+    ".uleb128 n + 0x10000, 0x34\n.byte 0\n.uleb128 0, 0\n.set n, n + 1\n.endr\n" /* of seven bytes each */
+    ".uleb128 1, 0x11\n.byte 1\n.uleb128 0x11, 1, 0x12, 7, 0, 0\n.byte 0\n"
+    ".Lhonest: .uleb128 1, 0x11\n.byte 1\n.uleb128 3, 8, 0x11, 1, 0x12, 7, 0, 0\n"
+    ".uleb128 2, 0x2e\n.byte 1\n.uleb128 3, 8, 0x11, 1, 0x12, 7, 0, 0\n"
+    ".uleb128 3, 0x1d\n.byte 0\n.uleb128 3, 8, 0x11, 1, 0x12, 7, 0, 0\n.byte 0\n"
+    ".section .debug_info,\"\",@progbits\n.set n, 0\n.rept 9999\n"
+    ".long 25\n.short 4\n.long .Lmany + 7 * n - .debug_abbrev\n.byte 8\n"
+    ".uleb128 1\n.quad two + n\n.quad 1\n.byte 0\n.set n, n + 1\n.endr\n"
+    ".long 2f - 1f\n1: .short 4\n.long .Lhonest - .debug_abbrev\n.byte 8\n"
+    ".uleb128 1\n.asciz \"two.c\"\n.quad two + 9999\n.quad 1\n"
+    ".uleb128 2\n.asciz \"two\"\n.quad two + 9999\n.quad 1\n"
+    ".uleb128 3\n.asciz \"honest\"\n.quad two + 9999\n.quad 1\n.byte 0, 0\n2:\n";
+
+static void tables(void **state)
+{
+    (void)state;
+    static uint64_t offsets[10000];
+    char path[600];
+    struct rk_symbolizer *s = NULL;
+    struct rk_sources *sources = NULL;
+    fake_root();
+    fake_file("src/prog.S", overlapping);
+    if (run("cc -nostdlib -shared -Wl,--build-id=sha1 -o prog prog.S 2>/dev/null")) {
+        fake_end();
+        skip();
+    }
+    snprintf(path, sizeof path, "%s/src/prog", fake_path);
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
+    uint64_t two = offset_of_two();
+    for (uint64_t i = 0; i < 10000; i++)
+        offsets[i] = two + i;
+    assert_int_equal(rk_symbolizer_open(NULL, &s, NULL), 0);
+    double begin = cpu();
+    assert_int_equal(rk_symbolizer_sources(s, &module, offsets, 10000, NULL, &sources, NULL), 0);
+    double took = cpu() - begin;
+    uint32_t last = sources->first[9999];
+    print_message("overlapping tables: %s, %.3f s\n", sources->function[last], took);
+    assert_string_equal(sources->function[last], "honest");
+    assert_true(took < 5); /* where each is read whole: ten thousand times 700 KB */
+    rk_sources_free(sources);
+    rk_symbolizer_close(s);
+    fake_end();
+}
+
 /* The file shrinks, is emptied, is replaced, is gone: before it is opened, and between two questions. */
 static void files(void **state)
 {
@@ -184,6 +237,7 @@ static void files(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(units), cmocka_unit_test(files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(units), cmocka_unit_test(tables),
+                                       cmocka_unit_test(files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
