@@ -298,7 +298,7 @@ static void standard(struct cursor *c, const struct header *h, struct machine *m
         advance(m, h, cursor_uleb(c));
         break;
     case OP_ADVANCE_LINE:
-        m->line = (uint32_t)((int64_t)m->line + cursor_sleb(c));
+        m->line += (uint32_t)cursor_sleb(c); /* it wraps, as damaged ones do */
         break;
     case OP_SET_FILE:
         m->file = (uint32_t)cursor_uleb(c);
@@ -333,7 +333,7 @@ static int run(struct lines *lines, const struct header *h, const struct unit *u
         if (opcode >= h->opcode_base) {
             unsigned adjusted = (unsigned)opcode - h->opcode_base;
             advance(&m, h, adjusted / h->line_range);
-            m.line = (uint32_t)((int32_t)m.line + h->line_base + (int32_t)(adjusted % h->line_range));
+            m.line += (uint32_t)(h->line_base + (int)(adjusted % h->line_range));
             emit(&m, a, unit);
         } else if (opcode) {
             standard(&c, h, &m, a, unit, opcode);

@@ -76,7 +76,8 @@ static bool next_old(struct ranges *ranges, uint64_t *ret_low, uint64_t *ret_hig
         ranges->at += 2u * unit->address_bytes;
         if (low == ones) {
             ranges->base = high;
-        } else if (low < high) {
+        } else if (low < high &&
+                   ranges->base + low < ranges->base + high) { /* not round the end of all addresses */
             *ret_low = ranges->base + low;
             *ret_high = ranges->base + high;
             return true;
