@@ -81,8 +81,8 @@ RK_API int rk_region_begin(struct rk_region *region);
 /* Hot. Ends it, and whatever was begun inside it and not ended. 0; -EINVAL: it is not open in this thread. */
 RK_API int rk_region_end(struct rk_region *region);
 
-/* What a scope does: `*site`, NULL at first, remembers the region of that name; it is begun and returned, to be
- * ended by rk_region_end(). */
+/* What a scope does: `*site`, NULL at first, remembers the region of that name (NULL itself: nothing remembers it); it is
+ * begun and returned, to be ended by rk_region_end(). */
 RK_API struct rk_region *rk_region_enter(struct rk_region **site, const char *name);
 
 /* Writes what has been counted so far, "text" or "json", regions that are open included; the report at exit comes all

@@ -292,10 +292,10 @@ int contents_update(struct contents *contents, const void *body, size_t n)
 {
     enum { UPDATE_NAME = 2 };
     struct cursor c = cursor_of(body, n);
-    uint64_t type = cursor_u64(&c), id = cursor_u64(&c);
 
-    if (c.bad)
+    if (n < 2 * sizeof(uint64_t))
         return -EBADMSG;
+    uint64_t type = cursor_u64(&c), id = cursor_u64(&c);
     uint32_t index = table_get(&contents->by_id, id);
     size_t name_n = strnlen((const char *)c.at, cursor_left(&c));
     if (type != UPDATE_NAME || index == TABLE_NONE || !name_n)

@@ -228,11 +228,12 @@ int rk_region_end(struct rk_region *region)
 
 struct rk_region *rk_region_enter(struct rk_region **site, const char *name)
 {
-    struct rk_region *region = __atomic_load_n(site, __ATOMIC_ACQUIRE);
+    struct rk_region *region = site ? __atomic_load_n(site, __ATOMIC_ACQUIRE) : NULL;
 
     if (!region) {
         region = rk_region_get(name);
-        __atomic_store_n(site, region, __ATOMIC_RELEASE);
+        if (site)
+            __atomic_store_n(site, region, __ATOMIC_RELEASE);
     }
     rk_region_begin(region);
     return region;

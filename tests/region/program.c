@@ -172,6 +172,7 @@ static void mismatch(void)
     CHECK(rk_region_end(a) == (rk_region_armed() ? -EINVAL : 0));
     CHECK(rk_region_begin(NULL) == -EINVAL && rk_region_end(NULL) == -EINVAL);
     CHECK(rk_region_get(NULL) == RK_REGION_OFF);
+    CHECK(rk_region_enter(NULL, "a") == a && rk_region_end(a) == 0); /* remembered nowhere */
     CHECK(rk_region_begin(a) == 0 && rk_region_end(a) == 0);
     CHECK(rk_region_end(a) == (rk_region_armed() ? -EINVAL : 0));
 }
