@@ -110,7 +110,8 @@ static int no_cgroup(const struct attempt *a)
                            "this kernel counts for no cgroup");
     return explain_say(a, RK_CAUSE_UNSUPPORTED,
                        "name a cgroup of the hierarchy that has it: grep perf_event /proc/self/mountinfo, "
-                       "else that of cgroup2",
+                       "else that of cgroup2, whose root must have some controller on: "
+                       "echo +pids >/sys/fs/cgroup/cgroup.subtree_control",
                        "the cgroup can't be counted: its hierarchy has no perf_event controller");
 }
 

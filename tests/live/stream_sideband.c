@@ -123,6 +123,26 @@ static void mapped(void)
 }
 
 /* mkdir in a cgroup file system is told, with the id that samples would carry: the directory's inode. */
+/* cgroup2's root gives its cgroups no perf_event controller, and so the kernel tells of none, until some other was
+ * switched on there; what the kernel says of counting one is the answer. */
+static bool has_controller(struct rk_host *host, const char *path)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_events *events;
+    struct rk_target *target;
+    struct rk_set *set = NULL;
+
+    OK(rk_events_parse(host, "page-faults", &events, &e));
+    OK(rk_target_cgroups(host, &path, 1, NULL, &target, &e));
+    int rc = rk_set_open(host, events, target, NULL, &set, &e);
+    if (rc == -ENOENT)
+        printf("CGROUP: %s\n", e.what);
+    rk_set_close(set);
+    rk_target_free(target);
+    rk_events_free(events);
+    return rc != -ENOENT;
+}
+
 static void grouped(void)
 {
     struct rk_error e = {.size = sizeof e};
@@ -156,6 +176,7 @@ static void grouped(void)
     EQUAL(rk_set_enable(s.set), 0);
     bool made = mkdir(path, 0755) == 0 && stat(path, &inode) == 0;
     EQUAL(rk_set_disable(s.set), 0);
+    bool counted = made && has_controller(host, path);
     rmdir(path);
     rk_stream_drain(st);
     for (; rk_stream_next(st, &r) == 1; rk_stream_release(st)) {
@@ -169,7 +190,7 @@ static void grouped(void)
         told_of++;
     }
     printf("CGROUP: %s, %u records\n", made ? path : "may not be made here", told_of);
-    EQUAL(told_of, made);
+    EQUAL(told_of, counted);
     rk_stream_close(st);
     session_close(&s);
     rk_host_close(host);

@@ -76,7 +76,7 @@ static const struct expected {
     {"bare-metal", OPEN, ENOENT, 1, 0, 0, -1, .config = 11, .cause = RK_CAUSE_KERNEL_OLD,
      .what = "software event"},
     {"bare-metal", OPEN, ENOENT, 1, RK_ATTEMPT_CGROUP, -1, 0, .cause = RK_CAUSE_UNSUPPORTED,
-     .field = "cgroup", .what = "its hierarchy has no perf_event controller", .remedy = "mountinfo"},
+     .field = "cgroup", .what = "its hierarchy has no perf_event controller", .remedy = "subtree_control"},
     {"bare-metal", OPEN, EINVAL, 1, RK_ATTEMPT_CGROUP, -1, 0, .cause = RK_CAUSE_UNSUPPORTED,
      .field = "cgroup", .what = "counts for no cgroup", .remedy = "CONFIG_CGROUP_PERF"},
     {"bare-metal", OPEN, ENOENT, 1, RK_ATTEMPT_CGROUP, -1, 0, .cause = RK_CAUSE_KERNEL_OLD,
