@@ -4,6 +4,7 @@
 #include "target/target.h"
 
 #include <reckon/record.h>
+#include <sys/resource.h>
 
 #define USER "paranoid-2-user"
 #define ROOT "bare-metal"
@@ -754,10 +755,16 @@ static void test_descriptors(void **state)
     assert_int_equal(s.e.cause, RK_CAUSE_DESCRIPTORS);
     scene_close(&s);
 
+    /* the limit is raised and the opening tried again, where there is room above it */
+    struct rlimit limit, low;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    low = (struct rlimit){limit.rlim_max / 2, limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
     kernel_reset();
     kernel.open = once_out_of_descriptors;
     assert_int_equal(scene_open(&s, ROOT, "page-faults", self(), NULL), 0);
     scene_close(&s);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 static int interrupted_once(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
