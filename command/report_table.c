@@ -80,7 +80,7 @@ static void row_detail(const struct rk_profile_columns *c, const struct rk_aggre
                      c->text[c->frame_file[key]], c->frame_line[key]);
             break;
         }
-        /* fall through */
+        __attribute__((fallthrough));
     case RK_PER_FUNCTION:
         if (c->frame_module[key])
             snprintf(to, size, ", %s", c->text[c->frame_module[key]]);
