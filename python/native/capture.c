@@ -14,6 +14,8 @@ static void let_go(struct capture *self)
 {
     if (self->set)
         ((struct set *)self->set)->users--;
+    if (self->target)
+        ((struct target *)self->target)->users--;
     Py_CLEAR(self->set);
     Py_CLEAR(self->target);
     Py_CLEAR(self->host);
@@ -51,6 +53,10 @@ static PyObject *capture_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     for (Py_ssize_t i = 0; i < n; i++)
         if (!(words[i] = PyBytes_AsString(PyTuple_GetItem(command, i))))
             goto out;
+    if (((struct set *)set)->busy || ((struct target *)target)->busy) {
+        raise_busy("set or target");
+        goto out;
+    }
     if (!((struct set *)set)->handle || !((struct target *)target)->handle) {
         raise_closed("set or target");
         goto out;
@@ -72,10 +78,22 @@ static PyObject *capture_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     Py_INCREF(target);
     self->host = host, self->set = set, self->target = target;
     ((struct set *)set)->users++;
+    ((struct target *)target)->users++;
 out:
     free(words);
     Py_XDECREF(path);
     return (PyObject *)self;
+}
+
+/* While it works without the interpreter's lock, nobody else uses it, its set or its target. */
+static void lend(struct capture *self, int busy)
+{
+    self->busy = ((struct set *)self->set)->busy = ((struct target *)self->target)->busy = busy;
+}
+
+static int lent(const struct capture *self)
+{
+    return ((struct set *)self->set)->busy || ((struct target *)self->target)->busy;
 }
 
 /* step(timeout_ms): False: the target has ended and all is written */
@@ -90,9 +108,11 @@ static PyObject *capture_step(PyObject *o, PyObject *args)
         return raise_busy("recording");
     if (!self->handle)
         return raise_closed("recording");
-    self->busy = 1;
+    if (lent(self))
+        return raise_busy("recording's set or target");
+    lend(self, 1);
     Py_BEGIN_ALLOW_THREADS rc = rk_capture_step(self->handle, timeout);
-    Py_END_ALLOW_THREADS self->busy = 0;
+    Py_END_ALLOW_THREADS lend(self, 0);
     if (PyErr_CheckSignals() < 0)
         return NULL;
     if (rc < 0 && rc != -EINTR)
@@ -124,9 +144,13 @@ static PyObject *capture_close(PyObject *o, PyObject *unused)
         return raise_busy("recording");
     if (!handle)
         Py_RETURN_NONE;
+    if (lent(self))
+        return raise_busy("recording's set or target");
     self->handle = NULL;
+    lend(self, 1);
     Py_BEGIN_ALLOW_THREADS rc = rk_capture_close(handle, &stats, &e);
-    Py_END_ALLOW_THREADS let_go(self);
+    Py_END_ALLOW_THREADS lend(self, 0);
+    let_go(self);
     return rc < 0 ? raise_error(state_of(o), rc, &e) : stats_row(&stats);
 }
 

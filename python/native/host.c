@@ -103,7 +103,7 @@ static PyObject *host_events(PyObject *o, PyObject *args)
     if (n > 16)
         return PyErr_Format(PyExc_ValueError, "at most 16 words");
     for (Py_ssize_t i = 0; i < n; i++)
-        if (!(word[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(words, i), NULL)))
+        if (!(word[i] = plain(PyTuple_GetItem(words, i))))
             return NULL;
     options.words = word, options.words_n = (size_t)n, options.flags = flags, options.pmu = pmu;
     int rc = rk_list_open(((struct host *)o)->handle, &options, &list, &e);

@@ -23,6 +23,25 @@ PyObject *text(const char *s)
     return PyUnicode_DecodeUTF8(s, (Py_ssize_t)strlen(s), "replace");
 }
 
+const char *plain(PyObject *string)
+{
+    Py_ssize_t n;
+    const char *s = PyUnicode_Check(string) ? PyUnicode_AsUTF8AndSize(string, &n) : NULL;
+
+    if (s && strlen(s) == (size_t)n)
+        return s;
+    if (!PyErr_Occurred())
+        PyErr_SetString(s ? PyExc_ValueError : PyExc_TypeError,
+                        s ? "embedded null character" : "a string is needed");
+    return NULL;
+}
+
+int take_path(PyObject *from, void *ret)
+{
+    *(char **)ret = NULL;
+    return from == Py_None || PyBytes_AsStringAndSize(from, ret, NULL) == 0;
+}
+
 PyObject *raise_error(struct state *state, int code, const struct rk_error *e)
 {
     PyObject *made;

@@ -39,6 +39,7 @@ struct target {
     PyObject_HEAD struct rk_target *handle;
     PyObject *host; /* NULL: needs none */
     int busy;
+    Py_ssize_t users; /* recordings that wait for its end */
 };
 
 struct set {
@@ -47,6 +48,7 @@ struct set {
     PyTypeObject *reading; /* what read() makes: Reading or one made of it */
     Py_ssize_t n;          /* events */
     Py_ssize_t users;      /* streams and captures that read it */
+    int busy;              /* … one of them just now, without the interpreter's lock */
 };
 
 /* The value of the object's type's module. */
@@ -62,6 +64,10 @@ PyObject *raise_busy(const char *what);
 
 /* Text from outside: what is no UTF-8 is replaced. NULL gives None. */
 PyObject *text(const char *s);
+/* Text for the library, borrowed from the string; NULL with an exception: no string, or one with a null character. */
+const char *plain(PyObject *string);
+/* For PyArg_ParseTuple's O&: bytes without a null in them, or None, as a char *. */
+int take_path(PyObject *from, void *ret);
 
 /* Readies types with their methods; each adds its own to the module. 0 or -1 with an exception. */
 int host_ready(PyObject *module, struct state *state);

@@ -77,8 +77,7 @@ static PyObject *profile_merge(PyObject *type, PyObject *args)
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *one = PyTuple_GetItem(profiles, i);
         PyObject *label = names ? PyTuple_GetItem(labels, i) : NULL;
-        if (Py_TYPE(one) != state->profile || (names && !label) ||
-            (label && !(names[i] = PyUnicode_AsUTF8AndSize(label, NULL)))) {
+        if (Py_TYPE(one) != state->profile || (names && !label) || (label && !(names[i] = plain(label)))) {
             if (!PyErr_Occurred())
                 PyErr_SetString(PyExc_TypeError, "profiles, and a label for each");
             goto out;
@@ -225,8 +224,11 @@ static int take_numbers(PyObject *dict, const char *name, int32_t **ret, size_t 
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         long number = PyLong_AsLong(PyTuple_GetItem(list, i));
-        if (PyErr_Occurred())
+        if (number < INT32_MIN || number > INT32_MAX || PyErr_Occurred()) {
+            if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_OverflowError))
+                PyErr_Format(PyExc_ValueError, "%s: a number that none has", name);
             return -1;
+        }
         (*ret)[i] = (int32_t)number;
     }
     return 0;
@@ -255,7 +257,7 @@ static PyObject *profile_select(PyObject *o, PyObject *args)
         return NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         PyObject *word = PyDict_GetItemString(dict, words[i].name);
-        const char *bytes = word ? PyUnicode_AsUTF8AndSize(word, NULL) : NULL;
+        const char *bytes = word ? plain(word) : NULL;
         if (word && !bytes)
             return NULL;
         memcpy((char *)&f + words[i].offset, &bytes, sizeof bytes);

@@ -170,11 +170,15 @@ static void set_dealloc(PyObject *o)
 
 static struct rk_set *usable(PyObject *o)
 {
-    struct rk_set *set = ((struct set *)o)->handle;
+    struct set *self = (struct set *)o;
 
-    if (!set)
+    if (self->busy) {
+        raise_busy("set of counters");
+        return NULL;
+    }
+    if (!self->handle)
         raise_closed("set of counters");
-    return set;
+    return self->handle;
 }
 
 static PyObject *done(PyObject *o, int rc)
@@ -232,8 +236,8 @@ static PyObject *set_read(PyObject *o, PyObject *unused)
     struct rk_set *set = self->handle;
 
     (void)unused;
-    if (!set)
-        return raise_closed("set of counters");
+    if (!set || self->busy)
+        return set ? raise_busy("set of counters") : raise_closed("set of counters");
     struct reading *r = reading_make(self->reading, o, self->n);
     if (!r)
         return NULL;

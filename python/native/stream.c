@@ -117,6 +117,16 @@ static int fit(PyObject *dict, const char *name, size_t n)
     return PyByteArray_Resize(PyDict_GetItemString(dict, name), (Py_ssize_t)n);
 }
 
+/* While it reads without the interpreter's lock, nobody else uses it or its set. */
+static void lend(PyObject *o, int busy)
+{
+    struct stream *self = (struct stream *)o;
+
+    self->busy = busy;
+    if (self->set)
+        ((struct set *)self->set)->busy = busy;
+}
+
 /* next(max): {name: bytearray} of up to max samples; fewer at a file's end or where nothing is due now */
 static PyObject *stream_next(PyObject *o, PyObject *args)
 {
@@ -127,6 +137,8 @@ static PyObject *stream_next(PyObject *o, PyObject *args)
 
     if (!stream || !PyArg_ParseTuple(args, "K", &max))
         return NULL;
+    if (((struct stream *)o)->set && ((struct set *)((struct stream *)o)->set)->busy)
+        return raise_busy("set of counters");
     if (max < 1 || max > 1 << 24)
         return PyErr_Format(PyExc_ValueError, "1 to 2**24 samples at a time");
     PyObject *dict = PyDict_New();
@@ -143,9 +155,9 @@ static PyObject *stream_next(PyObject *o, PyObject *args)
     c.chains = c.chain_start ? (uint64_t *)(void *)room(dict, "chains", c.chains_max * 8) : NULL;
     if (!c.chains)
         goto failed;
-    ((struct stream *)o)->busy = 1;
+    lend(o, 1);
     Py_BEGIN_ALLOW_THREADS n = rk_stream_columns(stream, &c);
-    Py_END_ALLOW_THREADS((struct stream *)o)->busy = 0;
+    Py_END_ALLOW_THREADS lend(o, 0);
     if (n < 0) {
         struct rk_error e = {.size = sizeof e};
         int known = rk_stream_explain(stream, &e) == 0;

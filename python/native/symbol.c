@@ -2,6 +2,7 @@
 #include "native.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,11 +30,11 @@ static PyObject *symbolizer_new(PyTypeObject *type, PyObject *args, PyObject *kw
     struct rk_symbolizer_options options = {.size = sizeof options};
     struct rk_error e = {.size = sizeof e};
     struct state *state = state_of_type(type);
-    const char *path;
+    char *path;
     int pid, rc;
 
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "zi", &path, &pid))
+    if (!PyArg_ParseTuple(args, "O&i", take_path, &path, &pid))
         return NULL;
     struct symbolizer *self = make(type);
     if (!self)
@@ -47,7 +48,10 @@ static PyObject *symbolizer_new(PyTypeObject *type, PyObject *args, PyObject *kw
     if (rc < 0) {
         raise_error(state, rc, &e);
     } else if (!path && pid && (rc = rk_image_feed_process(self->image, NULL, pid)) < 0) {
-        raise_error(state, rc, NULL);
+        e = (struct rk_error){.size = sizeof e, .code = rc};
+        snprintf(e.what, sizeof e.what, "process %d: its map of memory can't be read: %s", pid,
+                 strerror(-rc));
+        raise_error(state, rc, &e);
     }
     if (rc < 0)
         Py_CLEAR(self);

@@ -56,8 +56,8 @@ static int take_ids(PyObject *o, int32_t **ret, Py_ssize_t *ret_n)
     for (Py_ssize_t i = 0; i < n; i++) {
         long id = PyLong_AsLong(PyTuple_GetItem(o, i));
         if (id < 1 || id > INT32_MAX) {
-            if (!PyErr_Occurred())
-                PyErr_Format(PyExc_ValueError, "%ld is no id of a process or thread", id);
+            if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_OverflowError))
+                PyErr_Format(PyExc_ValueError, "%S is no id of a process or thread", PyTuple_GetItem(o, i));
             free(ids);
             return -1;
         }
@@ -109,7 +109,7 @@ static PyObject *target_cpus(PyObject *type, PyObject *args)
     return wrap(type, rc, &e, t, host);
 }
 
-/* cgroups(host, paths, cpus) */
+/* cgroups(host, paths, cpus): paths are bytes */
 static PyObject *target_cgroups(PyObject *type, PyObject *args)
 {
     struct rk_error e = {.size = sizeof e};
@@ -125,7 +125,7 @@ static PyObject *target_cgroups(PyObject *type, PyObject *args)
     if (!list)
         return PyErr_NoMemory();
     for (Py_ssize_t i = 0; i < n; i++)
-        if (!(list[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(paths, i), NULL))) {
+        if (!take_path(PyTuple_GetItem(paths, i), &list[i])) {
             free(list);
             return NULL;
         }
@@ -143,30 +143,31 @@ static char **words(PyObject *tuple)
     if (n >= 0 && !list)
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; list && i < n; i++)
-        if (!(list[i] = PyBytes_AsString(PyTuple_GetItem(tuple, i)))) {
+        if (PyBytes_AsStringAndSize(PyTuple_GetItem(tuple, i), &list[i], NULL) < 0) {
             free(list);
             return NULL;
         }
     return list;
 }
 
-/* command(argv, environment, directory, in, out, err): tuples of bytes, bytes; descriptors or -1 */
+/* command(argv, environment, directory, in, out, err): tuples of bytes, bytes or None; descriptors or -1 */
 static PyObject *target_command(PyObject *type, PyObject *args)
 {
     struct rk_command_options options = {.size = sizeof options, .std_fds_set = 1};
     struct rk_error e = {.size = sizeof e};
     struct rk_target *t = NULL;
     PyObject *argv, *environment;
-    char **list, **variables = NULL;
+    char **list, **variables = NULL, *directory;
     int in, out, err, rc;
 
     if (!PyArg_ParseTuple(args,
-                          "O!Ozii"
+                          "O!OO&ii"
                           "i",
-                          &PyTuple_Type, &argv, &environment, &options.directory, &in, &out, &err))
+                          &PyTuple_Type, &argv, &environment, take_path, &directory, &in, &out, &err))
         return NULL;
     if (PyTuple_Size(argv) == 0)
         return PyErr_Format(PyExc_ValueError, "no command to run");
+    options.directory = directory;
     options.in = in, options.out = out, options.err = err;
     if (!(list = words(argv)))
         return NULL;
@@ -254,6 +255,8 @@ static PyObject *target_wait(PyObject *o, PyObject *args)
         if (rc == -EINTR && PyErr_CheckSignals() < 0)
             return NULL;
     } while (rc == -EINTR);
+    if (rc == -ECHILD)
+        rc = 1; /* it has ended; another wait, or a SIGCHLD that is ignored, has taken how */
     if (rc < 0)
         return raise_error(state_of(o), rc, NULL);
     return PyBool_FromLong(rc);
@@ -304,6 +307,8 @@ static PyObject *target_close(PyObject *o, PyObject *unused)
     (void)unused;
     if (self->busy)
         return raise_busy("target");
+    if (self->users)
+        return PyErr_Format(PyExc_RuntimeError, "a recording waits for this target: close that first");
     self->handle = rk_target_free(self->handle);
     Py_RETURN_NONE;
 }

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import math
+import os
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,9 +13,10 @@ from types import TracebackType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from . import _native
+from ._check import paths, seconds as in_ns, whole, wholes
 from ._error import Error, NotCounted
 from ._machine import host
-from ._table import html_table, text_table
+from ._table import html_table, pretty, text_table
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,6 +37,11 @@ def event_text(events: EventsLike) -> str:
     if not joined.strip():
         raise ValueError("no event was named")
     return joined
+
+
+def per(of: Number, to: Number) -> float:
+    """A ratio; NaN of nothing."""
+    return of / to if to else math.nan
 
 
 class Metric(NamedTuple):
@@ -135,7 +143,7 @@ class Counts(_native.Reading):
     @property
     def ipc(self) -> float:
         """Instructions per cycle."""
-        return self["instructions"] / self["cycles"]
+        return per(self["instructions"], self["cycles"])
 
     def _rows(self) -> list[list[str]]:
         rows = []
@@ -154,6 +162,8 @@ class Counts(_native.Reading):
 
     def __repr__(self) -> str:
         return "Counts(" + ", ".join(f"{name}={value}" for name, value in self.items()) + ")"
+
+    _repr_pretty_ = pretty
 
     def _repr_html_(self) -> str:
         return html_table(["event", "count", "unit", ""], self._rows())
@@ -270,7 +280,7 @@ class Counter:
     @property
     def ipc(self) -> float:
         """Instructions per cycle."""
-        return self["instructions"] / self["cycles"]
+        return per(self["instructions"], self["cycles"])
 
     @property
     def metrics(self) -> dict[str, Metric]:
@@ -308,6 +318,8 @@ class Counter:
 
     def __str__(self) -> str:
         return text_table(["event", "count", "unit", ""], self._rows()) + f"\n{self.seconds:.6f} seconds"
+
+    _repr_pretty_ = pretty
 
     def _repr_html_(self) -> str:
         return html_table(["event", "count", "unit", ""], self._rows(), f"{self.seconds:.6f} seconds")
@@ -352,18 +364,23 @@ class Counter:
     # --- decorator ---
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Counts each call of a function: function.reckon.calls, function.reckon["instructions"]."""
+        """Counts each call of a function: function.reckon.calls, function.reckon["instructions"]. What calls itself is
+        counted once, by its outermost call."""
+        if not callable(function):
+            raise TypeError(f"a function can be counted, {function!r} is none")
+        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"{function.__qualname__} returns before its work is done: count inside of it, with a block")
         calls = Calls(self._again)
         self._set.close()
 
         @functools.wraps(function)
         def counted(*args: P.args, **kwargs: P.kwargs) -> R:
-            counter = calls._counter()
-            begun = counter.read()
+            counter = calls._enter()
+            begun = counter.read() if counter else None
             try:
                 return function(*args, **kwargs)
             finally:
-                calls._add(counter.read() - begun)
+                calls._leave(counter.read() - begun if counter and begun is not None else None)
 
         counted.reckon = calls  # type: ignore[attr-defined]
         return counted
@@ -377,17 +394,21 @@ class Calls:
         self.calls = 0
         self._sum: Counts | None = None
 
-    def _counter(self) -> Counter:
-        counter: Counter | None = getattr(self._own, "counter", None)
-        if counter is None:
-            counter = self._own.counter = self._again()
-            counter.enable()
-        return counter
+    def _enter(self) -> Counter | None:
+        own = self._own
+        if getattr(own, "pid", None) != os.getpid():  # a thread's first call, or that of a child: counters stay behind at a fork
+            own.counter, own.depth, own.pid = self._again(), 0, os.getpid()
+            own.counter.enable()
+        own.depth += 1
+        counter: Counter = own.counter
+        return counter if own.depth == 1 else None
 
-    def _add(self, counts: Counts) -> None:
+    def _leave(self, counts: Counts | None) -> None:
+        self._own.depth -= 1
         with self._lock:
             self.calls += 1
-            self._sum = counts if self._sum is None else self._sum + counts
+            if counts is not None:
+                self._sum = counts if self._sum is None else self._sum + counts
 
     @property
     def counts(self) -> Counts:
@@ -401,6 +422,11 @@ class Calls:
 
     def __str__(self) -> str:
         return f"{self.calls} calls\n{self.counts}" if self.calls else "0 calls"
+
+    _repr_pretty_ = pretty
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self.calls} calls</p>" + (self.counts._repr_html_() if self._sum is not None else "")
 
 
 class Note(NamedTuple):
@@ -425,9 +451,8 @@ class Intervals:
     """What happened in each interval, without drift: the n-th ends at n × seconds from the beginning."""
 
     def __init__(self, counter: Counter, seconds: float, count: int | None) -> None:
-        if not seconds > 0:
-            raise ValueError("an interval is longer than 0 seconds")
-        self._counter, self._ns, self._count = counter, int(seconds * 1e9), count
+        self._counter, self._ns = counter, in_ns("every", seconds)
+        self._count = None if count is None else whole("count", count, 0)
 
     def _ended(self, deadline: int) -> bool:
         try:
@@ -491,11 +516,9 @@ def count(
     """
     if scope not in ("thread", "process"):
         raise ValueError('scope is "thread" or "process"')
-    options = {"keep": int(events == DEFAULT_EVENTS if keep is None else keep), "pinned": int(pinned), "no_inherit": int(scope == "thread")}
+    options = {"keep": int(events == DEFAULT_EVENTS if keep is None else bool(keep)), "pinned": int(bool(pinned)), "no_inherit": int(scope == "thread")}
 
     def again() -> Counter:
-        import os
-
         target = _native.Target.self() if scope == "thread" else _native.Target.tasks("process", (os.getpid(),))
         return Counter(events, target, options, again)
 
@@ -520,15 +543,16 @@ def make_target(
         named.append("cpu")
     if len(named) != 1:
         raise TypeError("one target is needed: pid, tid, tree, cpu, cgroup or machine" + (f"; these were given: {', '.join(named)}" if named else ""))
-    cpus = None if cpu is None else cpu if isinstance(cpu, str) else ",".join(str(n) for n in ([cpu] if isinstance(cpu, int) else cpu))
+    cpus = None if cpu is None else cpu if isinstance(cpu, str) else ",".join(str(n) for n in wholes("cpu", cpu, 0))
     if cgroup is not None:
-        return _native.Target.cgroups(host(), (cgroup,) if isinstance(cgroup, str) else tuple(cgroup), cpus)
+        return _native.Target.cgroups(host(), paths("cgroup", cgroup), cpus)
     if machine or cpu is not None:
         return _native.Target.cpus(host(), cpus)
     if tree is not None:
-        return _native.Target.tasks("tree", (tree,))
-    ids, kind = (pid, "process") if pid is not None else (tid, "thread")
-    return _native.Target.tasks(kind, (ids,) if isinstance(ids, int) else tuple(ids or ()))
+        return _native.Target.tasks("tree", (whole("tree", tree, 1),))
+    if pid is not None:
+        return _native.Target.tasks("process", wholes("pid", pid, 1))
+    return _native.Target.tasks("thread", wholes("tid", tid, 1))
 
 
 def attach(
@@ -555,7 +579,7 @@ def attach(
 
     def again() -> Counter:
         target = make_target(pid=pid, tid=tid, tree=tree, cpu=cpu, cgroup=cgroup, machine=machine)
-        options = {"keep": int(events == DEFAULT_EVENTS if keep is None else keep), "no_inherit": int(not inherit), "freeze": int(freeze)}
+        options = {"keep": int(events == DEFAULT_EVENTS if keep is None else bool(keep)), "no_inherit": int(not inherit), "freeze": int(bool(freeze))}
         return Counter(events, target, options, again)
 
     return again()

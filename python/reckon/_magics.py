@@ -2,22 +2,41 @@
 from __future__ import annotations
 
 import argparse
+import ast
 from typing import Any
 
 from ._count import DEFAULT_EVENTS, count
 
 
 def _arguments(line: str) -> tuple[argparse.Namespace, str]:
+    """The options at a line's beginning, and what follows them, as it was written."""
     parser = argparse.ArgumentParser(prog="%reckon", add_help=False, exit_on_error=False)
     parser.add_argument("-e", "--events", default=DEFAULT_EVENTS)
     parser.add_argument("-p", "--process", action="store_true")
-    words = line.split()
-    known = []
-    while words and words[0].startswith("-"):
-        known.append(words.pop(0))
-        if known[-1] in ("-e", "--events") and words:
-            known.append(words.pop(0))
-    return parser.parse_args(known), " ".join(words)
+    known: list[str] = []
+    rest = line.lstrip()
+    while rest.startswith("-") and not rest[1:2].isdigit():
+        word, _, rest = rest.partition(" ")
+        known.append(word)
+        rest = rest.lstrip()
+        if word in ("-e", "--events") and rest:
+            word, _, rest = rest.partition(" ")
+            known.append(word)
+            rest = rest.lstrip()
+    try:
+        return parser.parse_args(known), rest
+    except (SystemExit, argparse.ArgumentError) as error:
+        raise ValueError(f"%reckon [-e EVENTS] [-p] STATEMENT, not {line!r}") from error
+
+
+def _compiled(ipython: Any, code: str) -> tuple[Any, Any]:
+    """The statements, and the expression at their end whose value is shown, or None; compiled before it counts."""
+    source = ipython.transform_cell(code)
+    name = ipython.compile.cache(source)
+    tree = ipython.compile.ast_parse(source, filename=name)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";") else None
+    value = None if last is None else ipython.compile(ast.Expression(last.value), name, "eval")
+    return ipython.compile(tree, name, "exec"), value
 
 
 def register(ipython: Any) -> None:
@@ -29,10 +48,18 @@ def register(ipython: Any) -> None:
         -e: events, as everywhere; -p: all threads of this process, not this one alone.
         """
         options, rest = _arguments(line)
-        code = rest if cell is None else cell
+        if cell is not None and rest:
+            raise ValueError(f"%%reckon counts the cell below; what is {rest!r}?")
+        statements, expression = _compiled(ipython, rest if cell is None else cell)
+        value = None
         with count(options.events, scope="process" if options.process else "thread", keep=True) as counter:
-            result = ipython.run_cell(code, store_history=False)
-        result.raise_error()
+            exec(statements, ipython.user_ns)
+            if expression is not None:
+                value = eval(expression, ipython.user_ns)
+        if value is not None:
+            from IPython.display import display
+
+            display(value)
         return counter
 
     ipython.register_magic_function(reckon, "line_cell", "reckon")

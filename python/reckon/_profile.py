@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._table import Table, html_table, text_table
+from ._check import seconds, whole, wholes
+from ._table import Table, html_table, pretty, text_table
 
 if TYPE_CHECKING:
     import pandas
@@ -132,7 +133,7 @@ class Profile:
         """The hottest functions, by "self" or "total"."""
         if by not in ("self", "total"):
             raise ValueError('by is "self" or "total"')
-        return Functions(sorted(self.functions, key=lambda f: (-getattr(f, by), f.name))[:n])
+        return Functions(sorted(self.functions, key=lambda f: (-getattr(f, by), f.name))[: whole("n", n, 0)])
 
     def stacks(self) -> list[tuple[tuple[str, ...], int]]:
         """Each distinct stack of functions, outermost first, with its weight; the heaviest first."""
@@ -180,15 +181,15 @@ class Profile:
         symbol, callees and callers are regular expressions; what is given must all hold."""
         wanted: dict[str, Any] = {"event": event, "name": name, "cgroup": cgroup, "module": module, "symbol": symbol, "callees": callees, "callers": callers}
         filter = {key: value for key, value in wanted.items() if value is not None}
-        for key, numbers in (("processes", pid), ("threads", tid), ("cpus", cpu)):
-            if ids := (numbers,) if isinstance(numbers, int) else tuple(numbers):
+        for key, named, numbers in (("processes", "pid", pid), ("threads", "tid", tid), ("cpus", "cpu", cpu)):
+            if ids := wholes(named, numbers, 0):
                 filter[key] = ids
         if time is not None:
             first = self.summary["first_time"]
             begin, end = time
-            filter["from"] = first + int((begin or 0) * 1e9)
+            filter["from"] = first + (0 if begin is None else seconds("time", begin, zero=True))
             if end is not None:
-                filter["to"] = first + int(end * 1e9)
+                filter["to"] = first + seconds("time", end, zero=True)
         if not inline:
             filter["flags"] = 1
         return Profile(self._native.select(filter))
@@ -226,8 +227,9 @@ class Profile:
         with open(name, "wb") as file:
             file.write(data)
 
-    def flamegraph(self, height: int = 640) -> FlameGraph:
+    def flamegraph(self, height: int = 960) -> FlameGraph:
         """The page of `reckon report --html`, to be shown in a notebook."""
+        height = whole("height", height, 1)
         return FlameGraph(self.export("html").decode(), height)
 
     def _closing(self) -> str:
@@ -239,6 +241,8 @@ class Profile:
 
     def __repr__(self) -> str:
         return f"<Profile of {self.samples} samples>"
+
+    _repr_pretty_ = pretty
 
     def _repr_html_(self) -> str:
         return html_table(*self.top()._cells(20), self._closing())
@@ -257,11 +261,16 @@ class FlameGraph:
 
 def load(path: str | os.PathLike[str], *, event: int | None = None, inline: bool = True, times: bool = True, threads: int = 1) -> Profile:
     """Reads a recording of reckon's or perf's, folded stacks, or pprof. Without `times`, all samples of a stack are one."""
-    return Profile(_native.Profile.file(os.fspath(path), -1 if event is None else event, int(not inline), 0 if times else 1, threads))
+    return Profile(_native.Profile.file(os.fspath(path), -1 if event is None else whole("event", event, 0), int(not inline), 0 if times else 1, whole("threads", threads, 1, 1024)))
 
 
 def merge(profiles: Sequence[Profile], labels: Sequence[str] | None = None) -> Profile:
     """Several profiles as one: of runs, of machines; `labels` say what each comes from."""
+    profiles = tuple(profiles)
+    if not all(isinstance(profile, Profile) for profile in profiles):
+        raise TypeError("profiles are merged: merge([a, b])")
+    if isinstance(labels, str) or (labels is not None and not all(isinstance(label, str) for label in labels)):
+        raise TypeError("labels are a list of strings")
     if labels is not None and len(labels) != len(profiles):
         raise ValueError("a label for each profile")
     return Profile(_native.Profile.merge(tuple(p._native for p in profiles), None if labels is None else tuple(labels)))

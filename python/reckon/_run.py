@@ -5,18 +5,20 @@ import array
 import csv
 import io
 import os
+import shlex
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from . import _native
-from ._count import DEFAULT_EVENTS, Counts, Metric, Note, Number
-from ._error import NotCounted
+from ._check import seconds, whole
+from ._count import DEFAULT_EVENTS, Counts, Metric, Note, Number, event_text, per
+from ._error import Error, NotCounted
 from ._machine import host
-from ._table import html_table, pandas_module, text_table
+from ._table import html_table, pandas_module, pretty, printable, text_table
 
 if TYPE_CHECKING:
     import pandas
@@ -197,7 +199,7 @@ class TimeSeries(Sequence[Row]):
     @property
     def ipc(self) -> float:
         """Instructions per cycle, of all of it."""
-        return self.total("instructions") / self.total("cycles")
+        return per(self.total("instructions"), self.total("cycles"))
 
     def check_returncode(self) -> None:
         """Raises subprocess.CalledProcessError where the program failed."""
@@ -221,13 +223,17 @@ class TimeSeries(Sequence[Row]):
 
     def _closing(self) -> str:
         ended = "interrupted" if self.interrupted else f"status {self.returncode}"
-        return f"{' '.join(self.args)}: {len(self)} time points, {self.wall:.6f} s, {self.user:.3f} user, {self.system:.3f} sys, {ended}"
+        command = printable(shlex.join(self.args))
+        command = command if len(command) <= 72 else command[:71] + "…"
+        return f"{command}: {len(self)} time points, {self.wall:.6f} s, {self.user:.3f} user, {self.system:.3f} sys, {ended}"
 
     def __str__(self) -> str:
         return text_table(*self._cells()) + "\n" + self._closing()
 
     def __repr__(self) -> str:
         return f"<TimeSeries of {len(self.events)} events, {len(self)} time points>"
+
+    _repr_pretty_ = pretty
 
     def _repr_html_(self) -> str:
         return html_table(*self._cells(), self._closing())
@@ -293,7 +299,7 @@ class TimeSeries(Sequence[Row]):
             xs = self.time
             if not totals and xs:  # a rate holds for all of its interval
                 xs, ys = [0.0, *xs], [ys[0], *ys]
-            (line,) = ax.plot(xs, ys, label=name, drawstyle="default" if totals else "steps-pre")
+            (line,) = ax.plot(xs, ys, label=name.replace("$", r"\$"), drawstyle="default" if totals else "steps-pre")
             self._shade(ax, name, line.get_color())
         ax.set_xlabel("seconds")
         ax.set_ylabel("total" if totals else "per second")
@@ -301,7 +307,7 @@ class TimeSeries(Sequence[Row]):
         if len(shown) > 1:
             ax.legend()
         else:
-            ax.set_title(shown[0])
+            ax.set_title(shown[0].replace("$", r"\$"))
         return ax
 
     def _shade(self, ax: Axes, name: str, colour: Any) -> None:
@@ -337,6 +343,8 @@ class Repeats(list[TimeSeries]):
 
     def __str__(self) -> str:
         return f"{len(self)} runs\n" + text_table(*self._cells())
+
+    _repr_pretty_ = pretty
 
     def _repr_html_(self) -> str:
         return html_table(*self._cells(), f"{len(self)} runs")
@@ -415,14 +423,14 @@ class _Streams:
     def _fd(self, stream: StdIO) -> int:
         if stream is None:
             return -1
+        if isinstance(stream, bool):
+            raise TypeError("a stream is None, a file, a descriptor, PIPE or DEVNULL")
         if stream == DEVNULL:
             fd = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
             self._close.append(fd)
             return fd
         if isinstance(stream, int):
-            if stream < 0:
-                raise ValueError("no such descriptor")
-            return stream
+            return whole("a descriptor", stream, 0)
         if not hasattr(stream, "fileno"):
             raise TypeError("a stream is None, a file, a descriptor, PIPE or DEVNULL")
         return stream.fileno()
@@ -445,51 +453,76 @@ class _Streams:
         return write
 
     def started(self) -> None:
-        """The child has its ends; threads move what goes through ours."""
+        """The child has its ends; threads move what goes through ours, each with a descriptor of its own."""
         for fd in self._close:
             os.close(fd)
         self._close = []
         for name, fd in self._pipes:
-            self._read[name] = bytearray()
-            self._threads.append(threading.Thread(target=self._drain, args=(name, fd), daemon=True))
+            self._move(_drain, fd, self._read.setdefault(name, bytearray()))
         if self._writer >= 0:
-            self._threads.append(threading.Thread(target=self._feed, daemon=True))
+            self._move(_feed, self._writer, self._data or b"")
+
+    def _move(self, work: Callable[[int, Any], None], fd: int, data: bytes | bytearray) -> None:
+        thread = threading.Thread(target=work, args=(fd, data), daemon=True)
+        thread.start()
+        self._ours.remove(fd)
+        self._threads.append(thread)
+
+    def finish(self, until: int | None = None) -> bool:
+        """Waits until all that hold the pipes have let them go, or until then (ns); whether they have."""
         for thread in self._threads:
-            thread.start()
+            thread.join(None if until is None else max(0.0, (until - time.monotonic_ns()) / 1e9))
+        return not any(thread.is_alive() for thread in self._threads)
 
-    def _drain(self, name: str, fd: int) -> None:
-        while piece := os.read(fd, 1 << 16):
-            self._read[name] += piece
-
-    def _feed(self) -> None:
-        view = memoryview(self._data or b"")
-        try:
-            while view:
-                view = view[os.write(self._writer, view) :]
-        except BrokenPipeError:
-            pass
-        os.close(self._writer)
-        self._ours.remove(self._writer)
-
-    def finish(self) -> dict[str, bytes]:
-        """What was written, once all that hold the pipes have let them go."""
-        for thread in self._threads:
-            thread.join()
-        self.close()
-        return {name: bytes(data) for name, data in self._read.items()}
+    def taken(self, name: str) -> bytes | None:
+        """What was written so far; None: it went elsewhere."""
+        return bytes(self._read[name]) if name in self._read else None
 
     def close(self) -> None:
         for fd in self._close + self._ours:
             os.close(fd)
         self._close, self._ours = [], []
 
+    def __del__(self) -> None:
+        self.close()
 
-def _end(target: _native.Target) -> None:
-    """Ends a command whose user has pressed Ctrl-C: politely, then not."""
-    for number, patience in ((signal.SIGINT, 1.0), (signal.SIGTERM, 1.0), (signal.SIGKILL, 60.0)):
+
+def _drain(fd: int, to: bytearray) -> None:
+    with open(fd, "rb", buffering=0) as pipe:
+        while piece := pipe.read(1 << 16):
+            to += piece
+
+
+def _feed(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    with open(fd, "wb", buffering=0) as pipe:
         try:
-            if target.exit() is not None:
-                return
+            while view:
+                view = view[pipe.write(view) or 0 :]
+        except BrokenPipeError:
+            pass
+
+
+_POLITELY = ((signal.SIGINT, 1.0), (signal.SIGTERM, 1.0), (signal.SIGKILL, 60.0))
+_AT_ONCE = ((signal.SIGKILL, 60.0),)
+
+
+def ended(target: _native.Target) -> tuple[int, int, int, int, int, int, int] | None:
+    """How a command ended; None: not yet, or another wait has taken its end (a program that ignores SIGCHLD)."""
+    try:
+        return target.exit()
+    except Error as error:
+        if error.errno != 10:  # ECHILD
+            raise
+        return None
+
+
+def end(target: _native.Target, steps: tuple[tuple[int, float], ...] = _POLITELY) -> None:
+    """Ends a command: politely, then not."""
+    for number, patience in steps:
+        if target.wait(0):
+            return
+        try:
             os.kill(target.pid, number)
         except ProcessLookupError:
             pass
@@ -497,20 +530,21 @@ def _end(target: _native.Target) -> None:
             return
 
 
-def _watch(series: TimeSeries, counters: _native.Set, target: _native.Target, every: int | None, begun: int, limit: int | None) -> None:
-    """Reads the counters at begun + n × every until the target ends or it is time."""
+def _watch(series: TimeSeries, counters: _native.Set, target: _native.Target, every: int | None, begun: int, limit: int | None) -> int:
+    """Reads the counters at begun + n × every until the target ends or it is time; when that was."""
     number = 0
     while True:
         number += 1
         due = begun + number * every if every else 1 << 62
-        deadline = min(due, limit) if limit else due
-        if target.wait(deadline):
-            return
+        deadline = due if limit is None else min(due, limit)
+        over = target.wait(deadline)
         now = time.monotonic_ns()
-        if limit and now >= limit:
+        if over:
+            return now
+        if limit is not None and now >= limit:
             series.timed_out = True
-            _end(target)
-            return
+            end(target)
+            return time.monotonic_ns()
         reading = counters.read()
         series._add(reading.time_ns - begun, reading)
         if every:
@@ -520,8 +554,8 @@ def _watch(series: TimeSeries, counters: _native.Set, target: _native.Target, ev
                 number += late
 
 
-def _words(args: Sequence[str | os.PathLike[str]]) -> tuple[bytes, ...]:
-    if isinstance(args, (str, bytes)):
+def words(args: Sequence[str | os.PathLike[str]]) -> tuple[bytes, ...]:
+    if isinstance(args, (str, bytes, Mapping)) or not isinstance(args, Iterable):
         raise TypeError("a program is a list: ['sleep', '1']; no shell is involved")
     words = tuple(os.fsencode(word) for word in args)
     if not words or not words[0]:
@@ -533,44 +567,78 @@ def _words(args: Sequence[str | os.PathLike[str]]) -> tuple[bytes, ...]:
 
 def make_command(args: Sequence[str | os.PathLike[str]], env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None, fds: tuple[int, int, int]) -> _native.Target:
     """A command that waits before its exec."""
-    variables = None if env is None else tuple(os.fsencode(f"{k}={v}") for k, v in env.items())
-    return _native.Target.command(_words(args), variables, None if cwd is None else os.fspath(cwd), *fds)
+    if env is not None and not isinstance(env, Mapping):
+        raise TypeError(f"env is a mapping of names to values, not {env!r}")
+    variables = None
+    if env is not None:
+        if any("=" in os.fsdecode(name) for name in env):
+            raise ValueError("a name in env with a '='")
+        variables = tuple(os.fsencode(name) + b"=" + os.fsencode(value) for name, value in env.items())
+    return _native.Target.command(words(args), variables, None if cwd is None else os.fsencode(cwd), *fds)
 
 
-def _once(text: str, keep: bool, every: float | None, timeout: float | None, streams: dict[str, Any], env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None, args: Sequence[str | os.PathLike[str]], inherit: bool) -> TimeSeries:
+def _once(text: str, keep: bool, every: int | None, timeout: int | None, streams: dict[str, Any], env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None, args: Sequence[str | os.PathLike[str]], inherit: bool) -> TimeSeries:
     pipes = _Streams(**streams)
+    target, started = None, False
     try:
         target = make_command(args, env, cwd, pipes.child)
         counters = _native.Set(host(), text, target, {"keep": int(keep), "no_inherit": int(not inherit)}, Counts)
         series = TimeSeries(counters.names, counters.units, counters.scales)
-        series.args = tuple(os.fspath(word) for word in args)
+        series.args = tuple(os.fsdecode(word) for word in args)
         series.notes = [Note(*row) for row in counters.notes()]
         begun = time.monotonic_ns()
-        target.start()
+        limit = None if timeout is None else begun + timeout
+        try:
+            target.start()
+            started = True
+            pipes.started()
+            finished = _watch(series, counters, target, every, begun, limit)
+        except KeyboardInterrupt:
+            if not started:
+                raise
+            series.interrupted = True
+            end(target)
+            finished = time.monotonic_ns()
+        _conclude(series, counters, target, begun, finished)
+        try:
+            soon = time.monotonic_ns() + _LATE
+            if not pipes.finish(soon if series.interrupted else None if limit is None else max(limit, soon)):
+                series.timed_out = not series.interrupted  # it has ended; another still holds its pipes
+        except KeyboardInterrupt:
+            series.interrupted = True
     except BaseException:
-        pipes.close()
+        if started and target is not None:
+            end(target, _AT_ONCE)
         raise
-    pipes.started()
-    try:
-        _watch(series, counters, target, int(every * 1e9) if every else None, begun, begun + int(timeout * 1e9) if timeout else None)
-    except KeyboardInterrupt:
-        series.interrupted = True
-        _end(target)
-    ended = target.exit()
-    final = counters.read()
-    if ended:
-        status, number, _, wall, user, system, series.peak_rss = ended
-        series.returncode = -number if number else status
-        series.wall, series.user, series.system = wall / 1e9, user / 1e9, system / 1e9
-    series._add(max(final.time_ns - begun, series._time[-1] + 1 if len(series) else 0), final)
-    series.reasons = {name: why for i, name in enumerate(series.events) if (why := final.reason(i))}
-    wall_ns = int(series.wall * 1e9) or final.time_ns - begun
-    series.metrics = {name: Metric(*row) for name, row in zip(series.events, counters.metrics(final, wall_ns), strict=True) if row}
-    written = pipes.finish()
-    series.stdout, series.stderr = written.get("stdout"), written.get("stderr")
+    finally:
+        pipes.close()
+    series.stdout, series.stderr = pipes.taken("stdout"), pipes.taken("stderr")
     counters.close()
     target.close()
     return series
+
+
+_LATE = 1_000_000_000  #: ns that what a program wrote has to arrive when its time is over
+
+
+def _conclude(series: TimeSeries, counters: _native.Set, target: _native.Target, begun: int, finished: int) -> None:
+    """The last row, and how it ended."""
+    final = counters.read()
+    if how := ended(target):
+        status, number, _, wall, user, system, series.peak_rss = how
+        series.returncode = -number if number else status
+        series.wall, series.user, series.system = wall / 1e9, user / 1e9, system / 1e9
+    else:
+        series.wall = (finished - begun) / 1e9
+    series._add(max(finished - begun, series._time[-1] + 1 if len(series) else 0), final)
+    series.reasons = {name: why for i, name in enumerate(series.events) if (why := final.reason(i))}
+    row = counters.metrics(final, int(series.wall * 1e9) or finished - begun)
+    series.metrics = {name: Metric(*metric) for name, metric in zip(series.events, row, strict=True) if metric}
+
+
+def _decoded(data: bytes | str | None) -> bytes | str | None:
+    """As subprocess does with text=True: the locale's encoding, and any end of a line is a newline."""
+    return io.TextIOWrapper(io.BytesIO(data)).read() if isinstance(data, bytes) else data
 
 
 def run(
@@ -607,10 +675,9 @@ def run(
     """
     if groups is not None and events is not None:
         raise TypeError("groups or events, not both")
-    if every is not None and not every > 0:
-        raise ValueError("every is longer than 0 seconds")
-    if repeat is not None and repeat < 1:
-        raise ValueError("repeat is 1 or more")
+    times = 1 if repeat is None else whole("repeat", repeat, 1)
+    every_ns = None if every is None else seconds("every", every)
+    timeout_ns = None if timeout is None else seconds("timeout", timeout, zero=True)
     if capture_output:
         if stdout is not None or stderr is not None:
             raise ValueError("capture_output excludes stdout and stderr")
@@ -620,16 +687,18 @@ def run(
             raise ValueError("input excludes stdin")
         stdin = PIPE
     data = input.encode() if isinstance(input, str) else input
-    what = group_text(groups) if groups is not None else events if isinstance(events, str) else ",".join(events) if events else DEFAULT_EVENTS
+    if data is not None and not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"input is bytes or a string, not {data!r}")
+    args = args if isinstance(args, (str, bytes)) or not isinstance(args, Iterable) else tuple(args)
+    what = group_text(groups) if groups is not None else event_text(DEFAULT_EVENTS if events is None else events)
     if keep is None:
         keep = groups is None and events is None
     streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr, "data": data}
     runs = Repeats()
-    for _ in range(repeat or 1):
-        series = _once(what, keep, every, timeout, streams, env, cwd, args, inherit)
+    for _ in range(times):
+        series = _once(what, bool(keep), every_ns, timeout_ns, streams, env, cwd, args, inherit)
         if text:
-            series.stdout = series.stdout.decode() if isinstance(series.stdout, bytes) else series.stdout
-            series.stderr = series.stderr.decode() if isinstance(series.stderr, bytes) else series.stderr
+            series.stdout, series.stderr = _decoded(series.stdout), _decoded(series.stderr)
         if series.timed_out and timeout is not None:
             error = subprocess.TimeoutExpired(list(series.args), timeout, series.stdout, series.stderr)
             error.series = series  # type: ignore[attr-defined]

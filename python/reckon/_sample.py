@@ -10,11 +10,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import _native
-from ._count import Counts, Note, make_target
+from ._check import seconds, whole
+from ._count import Counts, EventsLike, Note, event_text, make_target
 from ._error import Error
 from ._machine import host
 from ._profile import Profile, load
-from ._run import StdIO, _end, _Streams, make_command
+from ._run import StdIO, _Streams, end, ended, make_command, words
 
 _MARKER = (1 << 64) - 4096  #: addresses from here on are markers of a call chain
 
@@ -84,21 +85,27 @@ class Sampler:
     Each is done once. Used as a context manager it ends what it started.
     """
 
-    def __init__(self, open_target: Any, events: str | None, options: dict[str, int], stacks: str, streams: _Streams | None, words: tuple[bytes, ...], duration: float | None) -> None:
+    def __init__(self, open_target: Any, events: str | None, options: dict[str, int], stacks: str, streams: _Streams | None, command: tuple[bytes, ...], duration: int | None) -> None:
         self._target: _native.Target = open_target()
-        self._streams, self._words, self._duration = streams, words, duration
+        self._streams, self._words, self._duration = streams, command, duration
         self._stacks, self._options = stacks, options
         self._events = events
         self._set: _native.Set | None = None
         self._stream: _native.Stream | None = None
         self._batch = 4096
         self._loss: Loss | None = None
+        self._closed = self._started = False
+        self._pid = os.getpid()
+        self.stdout: bytes | None = None  #: what the program wrote, where it was asked for by PIPE
+        self.stderr: bytes | None = None
         self.notes: list[Note] = []
         self.returncode: int | None = None
 
     # --- life ---
 
     def _open(self, extra: Mapping[str, int]) -> _native.Set:
+        if self._closed and self._set is None:
+            raise ValueError("this Sampler is closed")
         if self._set is not None:
             raise RuntimeError("a Sampler is used once; call sample() again")
         options = {**self._options, **extra, "records": _native.RECORDS_PROFILE}
@@ -114,6 +121,7 @@ class Sampler:
     def _start(self, counters: _native.Set) -> None:
         if self._words:
             self._target.start()
+            self._started = True
             if self._streams:
                 self._streams.started()
         else:
@@ -141,13 +149,19 @@ class Sampler:
             self._stream = None
         if self._set is not None:
             self._set.close()
-        if self._words and self._set is not None:
-            _end(self._target)
-            ended = self._target.exit()
-            if ended:
-                self.returncode = -ended[1] if ended[1] else ended[0]
+        self._closed = True
+        if self._pid != os.getpid():
+            return  # a child after a fork: the program is not its own
+        if self._started:
+            end(self._target)
+            how = ended(self._target)
+            self.returncode = None if how is None else -how[1] if how[1] else how[0]
+        elif self._words:
+            self._target.close()  # it never ran
         if self._streams:
-            self._streams.finish() if self._set is not None else self._streams.close()
+            self._streams.finish(time.monotonic_ns() + 1_000_000_000)  # a child of it may hold the pipes for longer
+            self.stdout, self.stderr = self._streams.taken("stdout"), self._streams.taken("stderr")
+            self._streams.close()
             self._streams = None
 
     def __enter__(self) -> Sampler:
@@ -156,8 +170,11 @@ class Sampler:
     def __exit__(self, *unused: object) -> None:
         self.close()
 
+    def _late(self, deadline: int) -> bool:
+        return self._duration is not None and time.monotonic_ns() >= deadline
+
     def _over(self, deadline: int) -> bool:
-        if self._duration is not None and time.monotonic_ns() >= deadline:
+        if self._late(deadline):
             return True
         try:
             return self._target.wait(0)
@@ -173,7 +190,7 @@ class Sampler:
         counters = self._open(extra | {"wakeup_samples": 1} if self._options.get("frequency", 0) <= 1000 else extra)
         self._stream = _native.Stream.live(counters)
         self._start(counters)
-        return self._stream, time.monotonic_ns() + int((self._duration or 0) * 1e9)
+        return self._stream, time.monotonic_ns() + (self._duration or 0)
 
     def _finish(self, stream: _native.Stream) -> Iterator[Samples]:
         assert self._set is not None
@@ -191,6 +208,8 @@ class Sampler:
                 stream.wait(50)
                 while len(batch := Samples(stream.next(self._batch))):
                     yield batch
+                    if self._late(deadline):  # there may always be more
+                        break
             yield from self._finish(stream)
         finally:
             self.close()
@@ -215,6 +234,9 @@ class Sampler:
                 while len(batch := Samples(stream.next(self._batch))):
                     for sample in batch:
                         yield sample
+                    if self._late(deadline):
+                        break
+                    await asyncio.sleep(0)
             loop.remove_reader(stream.fileno())
             for batch in self._finish(stream):
                 for sample in batch:
@@ -236,10 +258,10 @@ class Sampler:
         counters = self._open(extra)
         capture = _native.Capture(host(), counters, self._target, path, self._words, int("stack_user" in extra), 0)
         self._start(counters)
-        deadline = time.monotonic_ns() + int((self._duration or 0) * 1e9)
+        deadline = time.monotonic_ns() + (self._duration or 0)
         try:
             while capture.step(50):
-                if self._duration is not None and time.monotonic_ns() >= deadline:
+                if self._late(deadline):
                     break
         except KeyboardInterrupt:
             pass  # what was recorded until then is a recording
@@ -261,7 +283,7 @@ def sample(
     what: Sequence[str | os.PathLike[str]] | int | None = None,
     freq: int = 999,
     *,
-    events: str | None = None,
+    events: EventsLike | None = None,
     period: int | None = None,
     stacks: str = "auto",
     duration: float | None = None,
@@ -290,27 +312,25 @@ def sample(
     """
     if stacks not in ("auto", "fp", "none"):
         raise ValueError('stacks is "auto", "fp" or "none"')
-    if freq < 1 or (period is not None and period < 1):
-        raise ValueError("freq and period are 1 or more")
-    if duration is not None and not duration > 0:
-        raise ValueError("duration is longer than 0 seconds")
-    options = {"period": period} if period is not None else {"frequency": freq}
+    span = None if duration is None else seconds("duration", duration)
+    options = {"frequency": whole("freq", freq, 1)} if period is None else {"period": whole("period", period, 1, 2**63 - 1)}
+    text = None if events is None else event_text(events)
     if what is None or isinstance(what, int):
         if isinstance(what, bool):
             raise TypeError("a program is a list, a process a number")
         if python:
             raise ValueError("python=True is for programs that are started: ['python3', 'script.py']")
-        return Sampler(lambda: make_target(pid=what, tid=tid, tree=tree, cpu=cpu, cgroup=cgroup, machine=machine), events, options, stacks, None, (), duration)
+        return Sampler(lambda: make_target(pid=what, tid=tid, tree=tree, cpu=cpu, cgroup=cgroup, machine=machine), text, options, stacks, None, (), span)
     if any(given is not None for given in (tid, tree, cpu, cgroup)) or machine:
         raise TypeError("a program, or one of tid, tree, cpu, cgroup, machine")
-    if isinstance(what, (str, bytes)):
-        raise TypeError("a program is a list: ['sleep', '1']; no shell is involved")
+    command = words(what)
+    if env is not None and not isinstance(env, Mapping):
+        raise TypeError(f"env is a mapping of names to values, not {env!r}")
     if python:
         env = {**(os.environ if env is None else env), "PYTHONPERFSUPPORT": "1"}
     streams = _Streams(stdin, stdout, stderr, None)
-    words = tuple(os.fsencode(word) for word in what)
     try:
-        return Sampler(lambda: make_command(what, env, cwd, streams.child), events, options, stacks, streams, words, duration)
+        return Sampler(lambda: make_command([os.fsdecode(word) for word in command], env, cwd, streams.child), text, options, stacks, streams, command, span)
     except BaseException:
         streams.close()
         raise

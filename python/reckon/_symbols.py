@@ -3,14 +3,19 @@ from __future__ import annotations
 
 import array
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from . import _native
+from ._check import whole
 from ._table import pandas_module
 
 if TYPE_CHECKING:
     import pandas
+
+
+_NATIVE = "@=<" if sys.byteorder == "little" else "@=>"  #: how a buffer's format says that order of bytes
 
 
 class Frame(NamedTuple):
@@ -95,12 +100,12 @@ def symbolize(
     """
     if exe is not None and pid is not None:
         raise TypeError("exe and pid exclude each other")
-    if pid is not None and pid < 1:
-        raise ValueError("no such process")
+    if pid is not None:
+        pid = whole("pid", pid, 1)
     words: array.array[int] = array.array("Q")
     try:
         view = memoryview(cast(Any, addresses))
-        if view.itemsize != 8 or view.format is None or view.format[-1] not in "QqLl" or not view.c_contiguous:
+        if view.itemsize != 8 or view.format is None or view.format.lstrip(_NATIVE) not in ("Q", "q", "L", "l") or not view.c_contiguous:
             raise ValueError("addresses are 64-bit integers, one after the other")
         words.frombytes(view.cast("B"))
     except TypeError:
@@ -113,5 +118,5 @@ def symbolize(
         path = os.path.realpath(os.fspath(exe))
         if not os.path.isfile(path):
             raise FileNotFoundError(2, "no such file", os.fspath(exe))
-    symbolizer = _native.Symbolizer(path, pid or 0)
-    return Symbols(words, symbolizer.resolve(words, bool(lines), threads))
+    symbolizer = _native.Symbolizer(None if path is None else os.fsencode(path), pid or 0)
+    return Symbols(words, symbolizer.resolve(words, bool(lines), whole("threads", threads, 1, 1024)))

@@ -31,13 +31,23 @@ def html_table(names: list[str], rows: list[list[str]], caption: str = "") -> st
     return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def printable(text: str) -> str:
+    """Names come from programs: what would steer a terminal is replaced."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
 def text_table(names: list[str], rows: list[list[str]], width: int = 0) -> str:
     """The same for a terminal: columns padded, the last one cut at the terminal's width."""
     width = width or shutil.get_terminal_size((100, 24)).columns
-    table = [names, *rows]
+    table = [[printable(cell) for cell in row] for row in (names, *rows)]
     widths = [max(len(row[i]) for row in table) for i in range(len(names))]
     lines = ["  ".join(cell.ljust(widths[i]) for i, cell in enumerate(row)).rstrip() for row in table]
     return "\n".join(line if len(line) <= width else line[: width - 1] + "…" for line in lines)
+
+
+def pretty(shown: object, printer: Any, cycle: bool) -> None:
+    """_repr_pretty_ of what is shown as a table: in IPython's terminal too."""
+    printer.text(str(shown))
 
 
 class Table(list[T]):
@@ -56,6 +66,8 @@ class Table(list[T]):
         names, rows = self._cells(self._most)
         left = len(self) - len(rows)
         return text_table(names, rows) + (f"\n… and {left} more" if left else "")
+
+    _repr_pretty_ = pretty
 
     def _repr_html_(self) -> str:
         if not self:

@@ -27,10 +27,20 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "reckon(budget={event: most}): fails the test where more of an event are counted")
 
 
+def _budget(marker: pytest.Mark) -> dict[str, float]:
+    budget = marker.kwargs.get("budget", {})
+    if marker.args or set(marker.kwargs) - {"budget"} or not isinstance(budget, dict):
+        raise pytest.UsageError("a budget is given so: @pytest.mark.reckon(budget={'page-faults': 5000})")
+    for event, most in budget.items():
+        if not isinstance(event, str) or isinstance(most, bool) or not isinstance(most, (int, float)) or not most >= 0:
+            raise pytest.UsageError(f"a budget is an event and a number, not {event!r}: {most!r}")
+    return dict(budget)
+
+
 def _counted(item: pytest.Item) -> Generator[None, Any, None]:
     asked: str | None = item.config.getoption("--reckon")
     marker = item.get_closest_marker("reckon")
-    budget: dict[str, float] = dict(marker.kwargs.get("budget", {})) if marker else {}
+    budget = _budget(marker) if marker else {}
     if asked is None and not budget:
         yield
         return

@@ -308,3 +308,77 @@ def test_named_regions_of_the_environment(tmp_path):
     env = dict(os.environ, RECKON_REGIONS="page-faults", RECKON_REGIONS_OUTPUT=str(report))
     subprocess.run([sys.executable, "-c", code], env=env, check=True, timeout=60)
     assert "parse" in report.read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments, kind, named",
+    [
+        ({"pid": b"x"}, TypeError, "pid"), ({"pid": True}, TypeError, "pid"), ({"pid": 1.5}, TypeError, "pid"), ({"tid": [None]}, TypeError, "tid"),
+        ({"pid": 2**70}, ValueError, "pid"), ({"tree": -1}, ValueError, "tree"), ({"tree": "1"}, TypeError, "tree"), ({"cpu": b"0"}, TypeError, "cpu"),
+        ({"cpu": [0.5]}, TypeError, "cpu"), ({"cgroup": 3}, TypeError, "cgroup"), ({"cgroup": [None]}, TypeError, "cgroup"),
+        ({"cgroup": "a\0b"}, ValueError, "null"),
+    ],
+)  # fmt: skip
+def test_bad_targets(arguments, kind, named):
+    with pytest.raises(kind, match=named):
+        reckon.attach("page-faults", **arguments)
+
+
+@pytest.mark.parametrize("seconds, kind", [(0, ValueError), (-1, ValueError), (math.nan, ValueError), (math.inf, ValueError), (2**70, ValueError), ("1", TypeError), (None, TypeError), (True, TypeError)])
+def test_bad_intervals(seconds, kind):
+    with reckon.count("page-faults") as c:
+        with pytest.raises(kind, match="every"):
+            c.every(seconds)
+        with pytest.raises((TypeError, ValueError), match="count"):
+            c.every(1, seconds if seconds is not None and seconds != 0 else "x")
+
+
+def test_recursion_is_counted_once():
+    @reckon.count("page-faults")
+    def down(n):
+        if n:
+            return down(n - 1)
+        touch(1000)
+
+    down(10)
+    assert down.reckon.calls == 11 and 1000 <= down.reckon["page-faults"] < 1500
+    assert "11 calls" in str(down.reckon) and "11 calls" in down.reckon._repr_html_()
+
+
+def test_what_returns_before_its_work_is_refused():
+    async def coroutine():
+        pass
+
+    def generator():
+        yield
+
+    for function in (coroutine, generator, 3):
+        with pytest.raises(TypeError):
+            reckon.count("page-faults")(function)
+
+
+def test_many_counters_at_once():
+    counters = [reckon.count("page-faults") for _ in range(500)]
+    for c in counters:
+        c.enable()
+    touch(10)
+    assert all(c["page-faults"] >= 10 for c in counters)
+
+
+def test_no_descriptors_is_said(tmp_path):
+    import subprocess
+    import sys
+
+    code = """if True:
+        import reckon, resource
+        resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
+        kept = []
+        try:
+            while True:
+                kept.append(reckon.count("page-faults"))
+        except reckon.Error as error:
+            assert error.cause == "descriptors" and error.errno == 24 and error.remedy, error
+        kept.clear()
+        assert reckon.run(["true"], events="page-faults", capture_output=True).returncode == 0
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -116,3 +116,23 @@ def test_without_any_other_package():
                 raise AssertionError(call)
     """
     subprocess.run([sys.executable, "-S", "-c", code], check=True, timeout=60)
+
+
+def test_decorated_functions_in_forked_workers():
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert decorated(3) == 3 and pool.map(decorated, [1, 2]) == [1, 2]
+
+
+@reckon.count("page-faults")
+def decorated(n):
+    return n
+
+
+def test_sub_interpreters():
+    interpreters = pytest.importorskip("_xxsubinterpreters")
+    path = os.path.dirname(os.path.dirname(reckon.__file__))
+    for _ in range(2):
+        inner = interpreters.create()
+        interpreters.run_string(inner, f"import sys; sys.path.insert(0, {path!r}); import reckon\nwith reckon.count('page-faults') as c: bytearray(1 << 22)\nassert c[0] > 0")
+        interpreters.destroy(inner)
+    assert work(10) >= 10

@@ -232,3 +232,112 @@ def test_statistics_agree():
         reckon.summary(["x"])
     d = reckon.compare([10.1, 10.2, 10.0, 10.1, 10.2, 10.1], [20.0, 20.1, 20.2, 20.1, 20.0, 20.2], "faults")
     assert d.low < 0.5037 < d.high and d.p < 0.01 and "fewer faults" in d.verdict
+
+
+@pytest.mark.parametrize("name", ["every", "timeout", "repeat", "env", "input", "events", "stdout", "cwd"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e300, -1.5, object(), [None], "\0", True])
+def test_odd_arguments(name, value):
+    """Each is refused with a reason, before anything runs; none leaves a descriptor."""
+    if (name, value) in [("input", "\0")] or (name == "cwd" and value == "\0"):
+        return
+    before = set(os.listdir("/proc/self/fd"))
+    arguments = {"events": "page-faults"} | {name: value}
+    with pytest.raises((TypeError, ValueError)) as why:
+        reckon.run(["true"], **arguments)
+    assert str(why.value)
+    del why
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_timeout_of_nothing_is_one():
+    with pytest.raises(subprocess.TimeoutExpired):
+        reckon.run(["sleep", "60"], events="task-clock", timeout=0)
+
+
+def test_who_holds_the_pipe_does_not_hold_us():
+    """A child of the program that lives on: as in subprocess, the timeout ends the waiting, and what was written is there."""
+    with pytest.raises(subprocess.TimeoutExpired) as why:
+        reckon.run(["sh", "-c", "echo hi; sleep 15 & exit 3"], events="page-faults", stdout=reckon.PIPE, timeout=0.3)
+    assert why.value.stdout == b"hi\n" and why.value.series.returncode == 3
+
+
+def test_an_exception_ends_the_program():
+    """A handler that raises: the program is ended, waited for, and its pipes closed."""
+
+    def handler(*_):
+        raise ZeroDivisionError
+
+    before = set(os.listdir("/proc/self/fd"))
+    old = signal.signal(signal.SIGUSR1, handler)
+    try:
+        timer = threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGUSR1))
+        timer.start()
+        begun = time.monotonic()
+        with pytest.raises(ZeroDivisionError):
+            reckon.run(["sleep", "60"], events="task-clock", capture_output=True)
+        timer.join()
+    finally:
+        signal.signal(signal.SIGUSR1, old)
+    assert time.monotonic() - begun < 50 and zombies() == 0
+    for _ in range(100):  # the threads that read see its end
+        if set(os.listdir("/proc/self/fd")) == before:
+            return
+        time.sleep(0.05)
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_where_sigchld_is_ignored():
+    code = """if True:
+        import reckon, signal
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        s = reckon.run(["true"], events="page-faults")
+        assert s.returncode is None and s.total("page-faults") > 0 and s.wall > 0
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_environments_as_in_subprocess():
+    s = reckon.run(["env"], events="page-faults", env={b"A": b"\xff", "B": "c d"}, stdout=reckon.PIPE)
+    assert s.stdout == b"A=\xff\nB=c d\n"
+    for env, kind in (({"A=": "x"}, ValueError), ({"A": 1}, TypeError), ({"A": "x\0y"}, ValueError), ([1], TypeError)):
+        with pytest.raises(kind):
+            reckon.run(["true"], events="page-faults", env=env)
+    s = reckon.run(["printf", r"a\r\nb\r"], events="page-faults", stdout=reckon.PIPE, text=True)
+    assert s.stdout == "a\nb\n"
+
+
+def shared_series():
+    """A series as of an event that had its counter for half of the second interval."""
+    s = reckon.TimeSeries(["cycles", "<b>$x$</b>"], ["", ""], [1.0, 1.0])
+    s.args = ("<script>alert(1)</script>",)
+    for time_ns, rows in ((10**8, [(100, 10**8, 10**8), (5, 10**8, 10**8)]), (2 * 10**8, [(150, 2 * 10**8, 15 * 10**7), (9, 2 * 10**8, 2 * 10**8)])):
+        s._time.append(time_ns)
+        for value, enabled, running in rows:
+            s._kernel.extend([value, enabled, running])
+            s._total.append(value * enabled / running)
+            s._bound.append(0.0)
+    return s
+
+
+def test_multiplexed_parts_are_shaded():
+    s = shared_series()
+    assert s.shares("cycles") == [1.0, 0.5] and s.column("cycles") == [100, 200.0]
+    assert s.rates("cycles") == [1000.0, 1000.0] and isinstance(s.column("cycles")[0], int) and isinstance(s.column("cycles")[1], float)
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    ax = s.plot("cycles")
+    (shade,) = ax.patches
+    box = shade.get_extents().transformed(ax.transData.inverted())
+    assert box.x0 == pytest.approx(0.1) and box.x1 == pytest.approx(0.2) and 0 < shade.get_alpha() < 0.2
+    ax = s.plot()  # the other was never short of its counter, and its name is no formula
+    assert len(ax.patches) == 1
+    ax.figure.canvas.draw()
+    matplotlib.pyplot.close("all")
+
+
+def test_names_are_escaped():
+    s = shared_series()
+    page = s._repr_html_()
+    assert "<script>" not in page and "<b>" not in page and "&lt;script&gt;" in page
+    s.events = ("\x1b[31mred", "b")
+    assert "\x1b" not in str(s)

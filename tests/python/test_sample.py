@@ -1,5 +1,7 @@
 import asyncio
 import gc
+import gzip
+import json
 import os
 import re
 import subprocess
@@ -186,3 +188,202 @@ def test_an_unfinished_sampler_ends_its_program():
     with reckon.sample(["sleep", "60"], events="page-faults", period=1):
         pass  # it was never started
     assert zombies() == 0
+
+
+def test_closed_and_abandoned():
+    """A sampler that is closed stays so; one that is dropped leaves nothing; what a program wrote is there."""
+    s = reckon.sample(["true"])
+    s.close()
+    s.close()
+    with pytest.raises(ValueError, match="closed"):
+        list(s)
+    gc.collect()
+    before = set(os.listdir("/proc/self/fd"))
+    reckon.sample(["sleep", "60"], stdout=reckon.PIPE, stderr=reckon.PIPE)
+    samples = iter(reckon.sample(["sleep", "60"], events="page-faults", period=1, stdout=reckon.PIPE))
+    next(samples)
+    del samples
+    gc.collect()
+    assert set(os.listdir("/proc/self/fd")) == before and zombies() == 0
+    s = reckon.sample(["echo", "hi"], events="page-faults", period=1, stdout=reckon.PIPE)
+    list(s)
+    assert s.stdout == b"hi\n" and s.returncode == 0
+
+
+def test_a_cancelled_task_ends_its_program():
+    async def main():
+        sampler = reckon.sample(["sleep", "60"], events="page-faults", period=1)
+
+        async def all_of_it():
+            async for _ in sampler:
+                pass
+
+        task = asyncio.create_task(all_of_it())
+        await asyncio.sleep(0.2)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return sampler
+
+    assert asyncio.run(main()).returncode is not None and zombies() == 0
+
+
+def test_a_process_that_ends_ends_the_samples():
+    with subprocess.Popen(["sleep", "0.3"]) as child:
+        assert isinstance(list(reckon.sample(child.pid)), list)
+    with subprocess.Popen(["sleep", "0.3"]) as child:
+        assert reckon.sample(child.pid).profile().samples >= 0
+
+
+def test_a_forked_child_does_not_end_the_program():
+    s = reckon.sample(["sleep", "0.5"], events="page-faults", period=1)
+    samples = iter(s)
+    next(samples)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            list(samples)
+        except reckon.Error as error:
+            os._exit(0 if error.errno == 116 else 2)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    list(samples)
+    assert s.returncode == 0
+
+
+def test_handles_in_use_are_refused(tmp_path):
+    """While one thread steps a recording, others are told; what it stands on can't be closed under it."""
+    import threading
+
+    from reckon import _native
+    from reckon._count import Counts
+    from reckon._machine import host
+
+    target = _native.Target.command((b"sleep", b"0.5"), None, None, -1, -1, -1)
+    counters = _native.Set(host(), "page-faults", target, {"period": 1, "records": _native.RECORDS_PROFILE}, Counts)
+    capture = _native.Capture(host(), counters, target, tmp_path / "x", (), 0, 0)
+    target.start()
+    stop, seen = threading.Event(), set()
+
+    def hammer():
+        while not stop.is_set():
+            for call in (lambda: capture.step(5), counters.read, counters.disable, counters.close, target.exit, target.close):
+                try:
+                    call()
+                except RuntimeError as error:
+                    seen.add(str(error).split(":")[0])
+
+    threads = [threading.Thread(target=hammer) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    threads[0].join(0.5)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert any("another thread" in text for text in seen) and "a recording waits for this target" in seen
+    assert capture.close()
+    target.close()
+    counters.close()
+
+
+def test_a_duration_ends_a_flood(spin):
+    import time
+
+    begun = time.monotonic()
+    for _ in reckon.sample(spin(30), events="page-faults,cpu-clock", period=100_000, duration=0.3):
+        pass
+    assert time.monotonic() - begun < 20
+
+
+def test_odd_arguments_of_a_profile(spin):
+    p = reckon.sample(["true"], events=["page-faults"], period=1).profile()
+    for call, kind in (
+        (lambda: reckon.merge([None]), TypeError), (lambda: reckon.merge("x"), TypeError), (lambda: reckon.merge([p], "x"), TypeError),
+        (lambda: reckon.merge([p], ["a\0b"]), ValueError), (lambda: p.select(pid=2**70), ValueError), (lambda: p.select(pid="1"), TypeError),
+        (lambda: p.select(time=("a", None)), TypeError), (lambda: p.select(time=(float("nan"), None)), ValueError), (lambda: p.select(symbol="a\0"), ValueError),
+        (lambda: p.top(-1), ValueError), (lambda: p.top("x"), TypeError), (lambda: p.flamegraph(height="1\"><script>"), TypeError),
+        (lambda: reckon.load("x", threads=-1), ValueError), (lambda: reckon.sample(["true"], freq=1.5), TypeError),
+        (lambda: reckon.sample(["true"], duration=float("inf")), ValueError), (lambda: reckon.sample(True), TypeError),
+        (lambda: reckon.sample({}), TypeError), (lambda: reckon.sample(["true"], env=[1]), TypeError),
+    ):  # fmt: skip
+        with pytest.raises(kind) as why:
+            call()
+        assert str(why.value)
+
+
+def test_hostile_names_are_shown_as_text():
+    graph = reckon.FlameGraph("<p>\"</p>", 100)
+    assert '<p>' not in graph._repr_html_() and 'srcdoc="&lt;p&gt;&quot;' in graph._repr_html_()
+    rows = type(reckon.sample(["true"], events="page-faults", period=1).profile().top())()
+    rows.append(reckon.Function("<img src=x onerror=alert(1)>\x1b[2J", "<m>", "", 0, 1, 1, 1, 1, 1.0, 1.0))
+    assert "<img" not in rows._repr_html_() and "&lt;img" in rows._repr_html_() and "\x1b" not in str(rows)
+
+
+def fields(data):
+    """The fields of a protocol buffer: [(number, value)], a value being a number or bytes."""
+    found, at = [], 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        value = varint()
+        if key & 7 == 2:
+            value, at = data[at : at + value], at + value
+        else:
+            assert key & 7 == 0
+        found.append((key >> 3, value))
+    return found
+
+
+def packed(data):
+    """The numbers of a packed field."""
+    numbers, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(value)
+            value = shift = 0
+    return numbers
+
+
+def test_saved_for_pprof(spin, tmp_path):
+    """Decoded by hand: as many samples and as much weight, functions by name; and read back."""
+    profile = reckon.sample(spin(0.2)).profile()
+    profile.save(tmp_path / "x.pb.gz")
+    whole = fields(gzip.decompress((tmp_path / "x.pb.gz").read_bytes()))
+    texts = [value.decode() for number, value in whole if number == 6]
+    types = [[texts[v] for _, v in fields(value)] for number, value in whole if number == 1]
+    rows = [dict(fields(value)) for number, value in whole if number == 2]
+    sums = [sum(column) for column in zip(*(packed(row[2]) for row in rows))]
+    functions = {texts[dict(fields(value))[2]] for number, value in whole if number == 5}
+    assert texts[0] == "" and len(types) == len(sums)
+    assert profile.samples in sums and profile.summary["weight"] in sums
+    assert {f.name for f in profile.top(3)} <= functions
+    again = reckon.load(tmp_path / "x.pb.gz")
+    assert again.summary["weight"] == profile.summary["weight"]
+
+
+def test_every_format_is_saved(spin, tmp_path):
+    profile = reckon.sample(spin(0.1)).profile()
+    for end in (".pb.gz", ".folded", ".csv", ".html", ".json", ".speedscope.json", ".firefox.json", ".perf"):
+        path = tmp_path / ("x" + end)
+        profile.save(path)
+        assert path.stat().st_size > 100, end
+        if end.endswith("json"):
+            json.loads(path.read_bytes())
+    assert "<html" in (tmp_path / "x.html").read_text(encoding="utf-8")
+    graph = profile.flamegraph(height=300)
+    assert graph.html == (tmp_path / "x.html").read_text(encoding="utf-8")
+    shown = graph._repr_html_()
+    assert shown.startswith("<iframe ") and shown.count("<") == 2 and 'height="300"' in shown

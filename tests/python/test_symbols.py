@@ -76,3 +76,22 @@ def test_bad_arguments(program):
         reckon.symbolize([1], exe="/no/such/file")
     with pytest.raises(reckon.Error):
         reckon.symbolize([1], pid=2**22 + 1)
+
+
+def test_odd_arrays_and_names(program, tmp_path):
+    path, names = program
+    for pid, kind in ((2**70, ValueError), (0, ValueError), ("1", TypeError), (True, TypeError)):
+        with pytest.raises(kind, match="pid"):
+            reckon.symbolize([1], pid=pid)
+    with pytest.raises(ValueError, match="threads"):
+        reckon.symbolize([1], exe=path, threads=-1)
+    strange = os.path.join(os.fsencode(tmp_path), b"n\xff")
+    shutil.copy(path, strange)
+    assert reckon.symbolize([names["called"]], exe=strange).names == ["called"]
+    assert reckon.symbolize([names["called"]], exe=os.fsdecode(strange)).names == ["called"]
+    with pytest.raises(reckon.Error, match="process 4194303"):
+        reckon.symbolize([1], pid=2**22 - 1)
+    numpy = pytest.importorskip("numpy")
+    with pytest.raises(ValueError):
+        reckon.symbolize(numpy.array([names["called"]], dtype=">u8" if os.sys.byteorder == "little" else "<u8"), exe=path)
+    assert len(reckon.symbolize(numpy.array([], dtype=numpy.uint64), exe=path)) == 0

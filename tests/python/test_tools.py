@@ -43,12 +43,20 @@ def test_magics():
 
     shell = InteractiveShell.instance()
     shell.run_line_magic("load_ext", "reckon")
-    counter = shell.run_line_magic("reckon", "-e page-faults x = bytearray(1 << 22)")
-    assert counter["page-faults"] >= 1 and len(shell.user_ns["x"]) == 1 << 22
+    counter = shell.run_line_magic("reckon", "-e page-faults x = bytearray(1 << 26)")
+    assert counter["page-faults"] >= 1 and len(shell.user_ns["x"]) == 1 << 26
     counter = shell.run_cell_magic("reckon", "-e page-faults,task-clock -p", "y = 3\nz = y + 1\n")
     assert shell.user_ns["z"] == 4 and counter.events == ("page-faults", "task-clock")
     with pytest.raises(ZeroDivisionError):
         shell.run_line_magic("reckon", "-e page-faults 1/0")
+    shell.run_line_magic("reckon", "-e page-faults w = 'a   b'")
+    assert shell.user_ns["w"] == "a   b"
+    with pytest.raises(SyntaxError):
+        shell.run_cell_magic("reckon", "", "def f(\n")
+    for line in ("-x 3", "-e"):
+        with pytest.raises(ValueError, match="EVENTS"):
+            shell.run_line_magic("reckon", line)
+    assert "page-faults" in shell.display_formatter.format(counter)[0]["text/plain"]  # a table in the terminal too
     with pytest.raises(reckon.EventError):
         shell.run_line_magic("reckon", "-e page-fautls 1")
 
@@ -58,7 +66,7 @@ def test_plugin(pytester):
         import pytest
 
         def test_plain():
-            assert len(bytearray(1 << 22))
+            assert len(bytearray(1 << 26))
 
         @pytest.mark.reckon(budget={"page-faults": 50_000_000})
         def test_within():
@@ -66,7 +74,7 @@ def test_plugin(pytester):
 
         @pytest.mark.reckon(budget={"page-faults": 10})
         def test_over():
-            assert len(bytearray(1 << 22))
+            assert len(bytearray(1 << 26))
 
         @pytest.mark.reckon(budget={"page-fautls": 10})
         def test_misspelt():
@@ -75,15 +83,19 @@ def test_plugin(pytester):
         @pytest.mark.reckon(budget={"page-faults": 10})
         def test_fails_anyhow():
             assert 0, "its own reason"
+
+        @pytest.mark.reckon({"page-faults": 10})
+        def test_budget_that_is_none():
+            pass
     """)  # fmt: skip
     # As installed, it is known by its entry point.
     known = any(entry.name == "reckon" for entry in importlib.metadata.entry_points(group="pytest11"))
     plugin = () if known else ("-p", "reckon.pytest_plugin")
     done = pytester.runpytest_subprocess(*plugin, "--reckon=page-faults")
-    done.assert_outcomes(passed=2, failed=3)
-    done.stdout.fnmatch_lines(["*over budget: page-faults: * of at most 10*", "*its own reason*", "*= reckon =*", "*page-faults*test", "*test_plain*"])
+    done.assert_outcomes(passed=2, failed=4)
+    done.stdout.fnmatch_lines(["*over budget: page-faults: * of at most 10*", "*its own reason*", "*a budget is given so*", "*= reckon =*", "*page-faults*test", "*test_plain*"])
     done = pytester.runpytest_subprocess(*plugin)
-    done.assert_outcomes(passed=2, failed=3)
+    done.assert_outcomes(passed=2, failed=4)
     assert "= reckon =" not in done.stdout.str()
 
 
