@@ -37,6 +37,14 @@ def _budget(marker: pytest.Mark) -> dict[str, float]:
     return dict(budget)
 
 
+def _replace(outcome: Any, failure: BaseException) -> None:
+    """The test's outcome becomes this failure."""
+    if hasattr(outcome, "force_exception"):
+        outcome.force_exception(failure)
+    else:  # pluggy before 1.1
+        outcome._excinfo = (type(failure), failure, failure.__traceback__)
+
+
 def _counted(item: pytest.Item) -> Generator[None, Any, None]:
     asked: str | None = item.config.getoption("--reckon")
     marker = item.get_closest_marker("reckon")
@@ -57,7 +65,7 @@ def _counted(item: pytest.Item) -> Generator[None, Any, None]:
             try:
                 pytest.fail("reckon: over budget: " + "; ".join(over), pytrace=False)
             except pytest.fail.Exception as failure:
-                outcome.force_exception(failure)
+                _replace(outcome, failure)
 
 
 #: around each test's call

@@ -96,7 +96,8 @@ def test_plugin(pytester):
     done.stdout.fnmatch_lines(["*over budget: page-faults: * of at most 10*", "*its own reason*", "*a budget is given so*", "*= reckon =*", "*page-faults*test", "*test_plain*"])
     done = pytester.runpytest_subprocess(*plugin)
     done.assert_outcomes(passed=2, failed=4)
-    assert "= reckon =" not in done.stdout.str()
+    assert "= reckon =" not in done.stdout.str() and "AttributeError" not in done.stdout.str()
+    assert "FAILED test_plugin.py::test_over - Failed: reckon: over budget" in done.stdout.str().replace("\n", " ") or "\nreckon: over budget" in done.stdout.str()
 
 
 def newer_pythons():
