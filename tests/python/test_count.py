@@ -382,3 +382,34 @@ def test_no_descriptors_is_said(tmp_path):
         assert reckon.run(["true"], events="page-faults", capture_output=True).returncode == 0
     """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_attach_to_a_cgroup_and_a_cpu(spin):
+    import subprocess
+
+    top = None  # where the kernel counts by cgroup: v1's perf_event hierarchy, else v2
+    for line in open("/proc/self/mountinfo", encoding="utf-8"):
+        left, right = line.split(" - ")
+        kind, _, options = right.split()[:3]
+        if kind == "cgroup" and "perf_event" in options.split(","):
+            top = left.split()[4]
+            break
+        top = left.split()[4] if kind == "cgroup2" else top
+    directory = os.path.join(top or "/nonexistent", "reckon-python")
+    try:
+        os.mkdir(directory)
+    except OSError as why:
+        pytest.skip(f"no cgroup can be made here: {why}")
+    try:
+        with reckon.attach("task-clock", cgroup="reckon-python") as c:
+            join = "import os; open('%s/cgroup.procs', 'w').write(str(os.getpid()));" % directory
+            command = spin(0.2)
+            subprocess.run([*command[:-1], join + "\n" + command[-1]], check=True)
+        assert 0.2e9 <= c["task-clock"] < 5e9
+        assert c.events == ("task-clock",)
+    finally:
+        os.rmdir(directory)
+    with reckon.attach("cpu-clock", cpu=0) as c:
+        time.sleep(0.05)
+        assert [slot.cpu for slot, _ in c.each()] == [0]
+    assert c["cpu-clock"] >= 0.04e9
