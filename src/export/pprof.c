@@ -58,8 +58,7 @@ static int64_t string_join(struct pprof *p, const char *text, const char *tail)
         p->to.error = -ENOMEM;
         return 0;
     }
-    memcpy(copy, text, n);
-    memcpy(copy + n, tail, more + 1);
+    stpcpy(stpcpy(copy, text), tail);
     *row = copy;
     return (int64_t)(p->c->text_n + p->more.n - 1);
 }

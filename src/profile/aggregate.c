@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -169,6 +170,7 @@ static int by_samples(const struct rk_profile *p, uint32_t per, struct groups *g
             }
             *first = key;
         }
+        assert(sums.items); /* number is of one of them */
         sums.items[number].self.weight += c->sample_weight[i];
         sums.items[number].self.samples += c->sample_count[i];
         sums.items[number].total = sums.items[number].self;

@@ -27,7 +27,7 @@ int64_t copy_event(struct copy *copy, uint32_t event);
 /* All nodes as they are, into copy->nodes: 0 or -errno. */
 int copy_nodes(struct copy *copy);
 
-/* The sample, in that node of the new profile: 0 or -errno. */
-int copy_sample(struct copy *copy, size_t sample, uint32_t node);
+/* The i-th sample, in that node of the new profile: 0 or -errno. */
+int copy_sample(struct copy *copy, size_t i, uint32_t node);
 
 #endif

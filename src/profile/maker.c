@@ -235,7 +235,7 @@ static int others_end(struct maker *m)
     c->cgroup_n = m->cgroups.n;
     c->cgroup_id = ids;
     c->cgroup_path = column(&m->cgroups, 1, 0, &rc);
-    for (size_t i = 0; rc == 0 && i < m->cgroups.n; i++)
+    for (size_t i = 0; rc == 0 && ids && i < m->cgroups.n; i++)
         ids[i] = unique_key(&m->cgroups, i)[0];
     return rc;
 }
@@ -312,7 +312,7 @@ static int events_end(struct maker *m)
     uint64_t *lost = zeroed(n, sizeof *lost), *skipped = zeroed(n, sizeof *skipped);
     uint32_t *known = zeroed(n, sizeof *known);
     struct rk_loss *loss = zeroed(n, sizeof *loss);
-    int rc = samples && weight && lost && skipped && known && loss ? 0 : -ENOMEM;
+    int rc = 0;
 
     c->event_n = n;
     c->event_name = column(&m->events, 0, 0, &rc);
@@ -323,6 +323,8 @@ static int events_end(struct maker *m)
     c->event_skipped = skipped;
     c->event_known = known;
     p->event_loss = loss;
+    if (!samples || !weight || !lost || !skipped || !known || !loss)
+        return -ENOMEM;
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < n; i++) {

@@ -23,7 +23,7 @@ struct picture {
 };
 
 /* Takes it; regions->lock is held. 0 or -ENOMEM; free it in any case. */
-int picture_take(struct regions *regions, struct picture *ret);
+int picture_take(struct regions *regions, struct picture *p);
 void picture_free(struct picture *picture);
 
 const char *picture_name(const struct picture *picture, uint32_t region);

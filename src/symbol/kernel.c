@@ -146,8 +146,8 @@ int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module 
         rc = load_kernel(symbolizer);
     if (rc == 0)
         rc = find_vmlinux(symbolizer, &id, &vmlinux);
-    if (rc < 0)
-        return rc;
+    if (rc < 0 || !vmlinux)
+        return rc < 0 ? rc : -ENOENT;
     runs = runs && symbolizer->kernel_miss == RK_MISS_NONE;
     *ret_miss = vmlinux->miss;
     if (!*ret_miss && !told && wanted->start &&

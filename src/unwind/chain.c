@@ -142,7 +142,7 @@ uint32_t chain_stack_register(const struct rk_unwinder *unwinder)
     const struct machine *machine = unwinder->machine;
     uint32_t number = 0;
 
-    while (machine->from_kernel[number] != machine->sp)
+    while (machine->from_kernel[number] != (int8_t)machine->sp)
         number++;
     return number;
 }

@@ -141,8 +141,8 @@ static void packages(void **state)
         "cc -g -O2 -gdwarf-4 -gsplit-dwarf other.c -o prog prog.c && dwp -e prog",
         "clang -g -O2 -gdwarf-5 -gsplit-dwarf other.c -o prog prog.c && llvm-dwp -e prog -o prog.dwp",
         "clang -g -O2 -gdwarf-4 -gsplit-dwarf other.c -o prog prog.c && llvm-dwp -e prog -o prog.dwp",
-        "clang -g -O2 -gdwarf-5 -gsplit-dwarf -ffunction-sections other.c -o prog prog.c && "
-        "llvm-dwp -e prog -o prog.dwp",
+        ("clang -g -O2 -gdwarf-5 -gsplit-dwarf -ffunction-sections other.c -o prog prog.c && "
+         "llvm-dwp -e prog -o prog.dwp"),
     };
     unsigned made = 0;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
