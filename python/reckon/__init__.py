@@ -28,13 +28,16 @@ What can't be measured is an error that says why, and the smallest fix:
 ...     print(error.cause)
 no-event
 """
+from ._command import DEVNULL, PIPE, STDOUT
 from ._count import Calls, Counter, Counts, Intervals, Metric, Note, RegionCounts, Slot, attach, count, region
 from ._error import Error, EventError, NotCounted
 from ._machine import Check, Checkup, Event, Events, Pmu, Pmus, doctor, events, pmus
 from ._native import version as __version__
 from ._profile import Change, Changes, FlameGraph, Function, Functions, Node, Profile, load, merge
-from ._run import DEVNULL, PIPE, STDOUT, Difference, Repeats, Row, Summary, TimeSeries, compare, run, summary
+from ._run import run
 from ._sample import Loss, Sample, Sampler, Samples, sample
+from ._series import Repeats, Row, TimeSeries
+from ._stats import Difference, Summary, compare, summary
 from ._symbols import Frame, Symbol, Symbols, symbolize
 
 __all__ = [

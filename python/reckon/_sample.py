@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._check import seconds, whole
+from ._command import StdIO, Streams, end, ended, make_command, words
 from ._count import Counts, EventsLike, Note, event_text, make_target
 from ._error import Error
 from ._machine import host
 from ._profile import Profile, load
-from ._run import StdIO, _Streams, end, ended, make_command, words
 
 _MARKER = (1 << 64) - 4096  #: addresses from here on are markers of a call chain
 
@@ -85,7 +85,7 @@ class Sampler:
     Each is done once. Used as a context manager it ends what it started.
     """
 
-    def __init__(self, open_target: Any, events: str | None, options: dict[str, int], stacks: str, streams: _Streams | None, command: tuple[bytes, ...], duration: int | None) -> None:
+    def __init__(self, open_target: Any, events: str | None, options: dict[str, int], stacks: str, streams: Streams | None, command: tuple[bytes, ...], duration: int | None) -> None:
         self._target: _native.Target = open_target()
         self._streams, self._words, self._duration = streams, command, duration
         self._stacks, self._options = stacks, options
@@ -328,7 +328,7 @@ def sample(
         raise TypeError(f"env is a mapping of names to values, not {env!r}")
     if python:
         env = {**(os.environ if env is None else env), "PYTHONPERFSUPPORT": "1"}
-    streams = _Streams(stdin, stdout, stderr, None)
+    streams = Streams(stdin, stdout, stderr, None)
     try:
         return Sampler(lambda: make_command([os.fsdecode(word) for word in command], env, cwd, streams.child), text, options, stacks, streams, command, span)
     except BaseException:
