@@ -122,12 +122,11 @@ static PyObject *capture_step(PyObject *o, PyObject *args)
 
 static PyObject *stats_row(const struct rk_capture_stats *s)
 {
-    return Py_BuildValue(
-        "{sKsKsKsNsNsK}", "bytes", (unsigned long long)s->bytes, "records", (unsigned long long)s->records,
-        "kept", (unsigned long long)s->loss.kept, "lost",
-        s->loss.present & RK_LOSS_LOST ? PyLong_FromUnsignedLongLong(s->loss.lost) : text(NULL), "skipped",
-        s->loss.present & RK_LOSS_SKIPPED ? PyLong_FromUnsignedLongLong(s->loss.skipped) : text(NULL),
-        "truncated", (unsigned long long)s->truncated);
+    return Py_BuildValue("{sKsKsKsNsNsK}", "bytes", (unsigned long long)s->bytes, "records",
+                         (unsigned long long)s->records, "kept", (unsigned long long)s->loss.kept, "lost",
+                         loss_number(&s->loss, RK_LOSS_LOST, s->loss.lost), "skipped",
+                         loss_number(&s->loss, RK_LOSS_SKIPPED, s->loss.skipped), "truncated",
+                         (unsigned long long)s->truncated);
 }
 
 /* close(): its figures, a dictionary; None where it was closed already */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct state *state_of_type(PyTypeObject *type)
 {
@@ -40,6 +41,19 @@ int take_path(PyObject *from, void *ret)
 {
     *(char **)ret = NULL;
     return from == Py_None || PyBytes_AsStringAndSize(from, ret, NULL) == 0;
+}
+
+PyObject *loss_number(const struct rk_loss *loss, uint32_t bit, uint64_t value)
+{
+    return loss->present & bit ? PyLong_FromUnsignedLongLong(value) : text(NULL);
+}
+
+uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 PyObject *raise_error(struct state *state, int code, const struct rk_error *e)
@@ -141,10 +155,10 @@ static int module_exec(PyObject *module)
     Py_DECREF(errors);
     if (!state->fail || PyModule_AddStringConstant(module, "version", rk_version()) < 0)
         return -1;
-    if (host_ready(module, state) < 0 || target_ready(module, state) < 0 || set_ready(module, state) < 0 ||
-        stream_ready(module, state) < 0 || capture_ready(module, state) < 0 ||
-        profile_ready(module, state) < 0 || symbol_ready(module, state) < 0 ||
-        region_ready(module, state) < 0 || stats_ready(module, state) < 0)
+    if (host_ready(module, state) < 0 || target_ready(module, state) < 0 ||
+        reading_ready(module, state) < 0 || set_ready(module, state) < 0 || stream_ready(module, state) < 0 ||
+        capture_ready(module, state) < 0 || profile_ready(module, state) < 0 ||
+        symbol_ready(module, state) < 0 || region_ready(module, state) < 0 || stats_ready(module, state) < 0)
         return -1;
     return 0;
 }

@@ -5,7 +5,8 @@
  *
  *     host.c      Host        what the machine has: PMUs, events, doctor
  *     target.c    Target      who is measured
- *     set.c       Set         open counters; Reading, what a read gave; Estimate, scale()
+ *     set.c       Set         open counters
+ *     reading.c   Reading     what a read gave; Estimate, of many
  *     stream.c    Stream      records as columns
  *     capture.c   Capture     a recording
  *     profile.c   Profile     where the time goes
@@ -51,6 +52,19 @@ struct set {
     int busy;              /* … one of them just now, without the interpreter's lock */
 };
 
+struct reading {
+    PyObject_VAR_HEAD PyObject *set; /* whose events they are */
+    uint64_t time;                   /* CLOCK_MONOTONIC, or of a difference how long, ns */
+    Py_ssize_t shape[2];             /* for the buffer: events, 3 */
+    struct rk_value value[];         /* … and behind them a byte for each event: see idle() */
+};
+
+/* A reading of n events of a set, zeroed, of a type that is Reading or made of it; NULL with MemoryError. */
+struct reading *reading_make(PyTypeObject *type, PyObject *set, Py_ssize_t n);
+
+/* CLOCK_MONOTONIC. */
+uint64_t now_ns(void);
+
 /* The value of the object's type's module. */
 struct state *state_of(PyObject *self);
 struct state *state_of_type(PyTypeObject *type);
@@ -64,6 +78,8 @@ PyObject *raise_busy(const char *what);
 
 /* Text from outside: what is no UTF-8 is replaced. NULL gives None. */
 PyObject *text(const char *s);
+/* A number that `loss` has, or None where it does not know it; `bit`: RK_LOSS_… */
+PyObject *loss_number(const struct rk_loss *loss, uint32_t bit, uint64_t value);
 /* Text for the library, borrowed from the string; NULL with an exception: no string, or one with a null character. */
 const char *plain(PyObject *string);
 /* For PyArg_ParseTuple's O&: bytes without a null in them, or None, as a char *. */
@@ -72,6 +88,7 @@ int take_path(PyObject *from, void *ret);
 /* Readies types with their methods; each adds its own to the module. 0 or -1 with an exception. */
 int host_ready(PyObject *module, struct state *state);
 int target_ready(PyObject *module, struct state *state);
+int reading_ready(PyObject *module, struct state *state);
 int set_ready(PyObject *module, struct state *state);
 int stream_ready(PyObject *module, struct state *state);
 int capture_ready(PyObject *module, struct state *state);

@@ -92,11 +92,6 @@ out:
     return result;
 }
 
-static PyObject *known(uint32_t present, uint32_t bit, uint64_t value)
-{
-    return present & bit ? PyLong_FromUnsignedLongLong(value) : text(NULL);
-}
-
 static PyObject *profile_summary(PyObject *o, PyObject *unused)
 {
     struct rk_profile_summary s = {.size = sizeof s};
@@ -108,8 +103,8 @@ static PyObject *profile_summary(PyObject *o, PyObject *unused)
         (unsigned)s.events, "samples", (unsigned long long)s.samples, "weight", (unsigned long long)s.weight,
         "unnamed", (unsigned long long)s.unnamed, "threads", (unsigned long long)s.threads, "first_time",
         (unsigned long long)s.first_time, "last_time", (unsigned long long)s.last_time, "lost",
-        known(s.loss.present, RK_LOSS_LOST, s.loss.lost), "skipped",
-        known(s.loss.present, RK_LOSS_SKIPPED, s.loss.skipped), "cut", PyBool_FromLong((long)s.cut),
+        loss_number(&s.loss, RK_LOSS_LOST, s.loss.lost), "skipped",
+        loss_number(&s.loss, RK_LOSS_SKIPPED, s.loss.skipped), "cut", PyBool_FromLong((long)s.cut),
         "slice_ns", (unsigned long long)s.slice_ns, "stacks_whole", (unsigned long long)s.stacks_whole,
         "stacks_cut", (unsigned long long)s.stacks_cut, "stacks_broken", (unsigned long long)s.stacks_broken);
 }

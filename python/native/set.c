@@ -1,39 +1,10 @@
-/*
- * Set: open counters. Reading: what one read of them gave, an object with its numbers inside it, so that a read costs
- * one allocation. Estimate: totals that never go backwards.
- */
+/* Set: open counters. */
 #include "native.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-struct reading {
-    PyObject_VAR_HEAD PyObject *set; /* whose events they are */
-    uint64_t time;                   /* CLOCK_MONOTONIC, or of a difference how long, ns */
-    Py_ssize_t shape[2];             /* for the buffer: events, 3 */
-    struct rk_value value[];         /* … and behind them a byte for each event: see idle() */
-};
-
-/* 1: of a difference, the event was counted until then, and in that time nobody wanted it, since the target did not run:
- * the count is 0, and known. */
-static unsigned char *idle(struct reading *r)
-{
-    return (unsigned char *)&r->value[r->shape[0]];
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-/* --- Set ------------------------------------------------------------------------------------------------- */
 
 /* What a dictionary of options may name. */
 static const struct {
@@ -216,19 +187,6 @@ static PyObject *set_refresh(PyObject *o, PyObject *unused)
     return rc < 0 ? raise_error(state_of(o), rc, &e) : PyLong_FromLong(rc);
 }
 
-static struct reading *reading_make(PyTypeObject *type, PyObject *set, Py_ssize_t n)
-{
-    allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-    struct reading *r = (struct reading *)alloc(type, n + (n + 23) / 24); /* zeroed */
-
-    if (r) {
-        Py_INCREF(set);
-        r->set = set;
-        r->shape[0] = n, r->shape[1] = 3;
-    }
-    return r;
-}
-
 /* Hot: one allocation around the library's call. */
 static PyObject *set_read(PyObject *o, PyObject *unused)
 {
@@ -372,28 +330,22 @@ static PyObject *set_close(PyObject *o, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static PyObject *borrowed(PyObject *o)
-{
-    Py_INCREF(o);
-    return o;
-}
-
 static PyObject *set_names(PyObject *o, void *unused)
 {
     (void)unused;
-    return borrowed(((struct set *)o)->names);
+    return Py_NewRef(((struct set *)o)->names);
 }
 
 static PyObject *set_units(PyObject *o, void *unused)
 {
     (void)unused;
-    return borrowed(((struct set *)o)->units);
+    return Py_NewRef(((struct set *)o)->units);
 }
 
 static PyObject *set_scales(PyObject *o, void *unused)
 {
     (void)unused;
-    return borrowed(((struct set *)o)->scales);
+    return Py_NewRef(((struct set *)o)->scales);
 }
 
 static PyObject *set_closed(PyObject *o, void *unused)
@@ -441,265 +393,7 @@ static PyType_Spec set_spec = {
     .slots = set_slots_,
 };
 
-/* --- Reading ----------------------------------------------------------------------------------------------- */
-
-static void reading_dealloc(PyObject *o)
-{
-    Py_XDECREF(((struct reading *)o)->set);
-    unmake(o);
-}
-
-static PyObject *column(PyObject *o, size_t offset)
-{
-    struct reading *r = (struct reading *)o;
-    PyObject *all = PyTuple_New(r->shape[0]);
-
-    for (Py_ssize_t i = 0; all && i < r->shape[0]; i++) {
-        uint64_t number;
-        memcpy(&number, (char *)&r->value[i] + offset, sizeof number);
-        PyObject *item = PyLong_FromUnsignedLongLong(number);
-        if (!item || PyTuple_SetItem(all, i, item) < 0)
-            Py_CLEAR(all);
-    }
-    return all;
-}
-
-static PyObject *reading_raw(PyObject *o, void *unused)
-{
-    (void)unused;
-    return column(o, offsetof(struct rk_value, value));
-}
-
-static PyObject *reading_enabled(PyObject *o, void *unused)
-{
-    (void)unused;
-    return column(o, offsetof(struct rk_value, enabled));
-}
-
-static PyObject *reading_running(PyObject *o, void *unused)
-{
-    (void)unused;
-    return column(o, offsetof(struct rk_value, running));
-}
-
-static PyObject *reading_time(PyObject *o, void *unused)
-{
-    (void)unused;
-    return PyLong_FromUnsignedLongLong(((struct reading *)o)->time);
-}
-
-static PyObject *reading_set(PyObject *o, void *unused)
-{
-    (void)unused;
-    return borrowed(((struct reading *)o)->set);
-}
-
-/* estimate(event): (estimate, bound), or None where it was not counted; the event's scale is not applied */
-static PyObject *reading_estimate(PyObject *o, PyObject *args)
-{
-    struct reading *r = (struct reading *)o;
-    Py_ssize_t event;
-    double bound;
-
-    if (!PyArg_ParseTuple(args, "n", &event))
-        return NULL;
-    if (event < 0 || event >= r->shape[0])
-        return PyErr_Format(PyExc_IndexError, "there are %zd events", r->shape[0]);
-    if (idle(r)[event])
-        return Py_BuildValue("id", 0, 0.0);
-    double estimate = rk_value_scale(&r->value[event], NULL, &bound);
-    if (isnan(estimate))
-        Py_RETURN_NONE;
-    if (r->value[event].running >= r->value[event].enabled)
-        return Py_BuildValue("Kd", (unsigned long long)r->value[event].value, 0.0);
-    return Py_BuildValue("dd", estimate, bound);
-}
-
-static int subtract(uint64_t *ret, uint64_t a, uint64_t b)
-{
-    *ret = a - b;
-    return a < b;
-}
-
-/* later - earlier: what happened between, of the same events */
-static PyObject *reading_subtract(PyObject *left, PyObject *right)
-{
-    PyTypeObject *type = Py_TYPE(left);
-
-    if (type != Py_TYPE(right)) {
-        Py_INCREF(Py_NotImplemented);
-        return Py_NotImplemented;
-    }
-    struct reading *a = (struct reading *)left, *b = (struct reading *)right;
-    if (a->shape[0] != b->shape[0] || a->set != b->set)
-        return PyErr_Format(PyExc_ValueError, "readings of different counters");
-    struct reading *r = reading_make(type, a->set, a->shape[0]);
-    int backwards = r ? subtract(&r->time, a->time, b->time) : 0;
-    for (Py_ssize_t i = 0; r && i < a->shape[0]; i++) {
-        backwards |= subtract(&r->value[i].value, a->value[i].value, b->value[i].value);
-        backwards |= subtract(&r->value[i].enabled, a->value[i].enabled, b->value[i].enabled);
-        backwards |= subtract(&r->value[i].running, a->value[i].running, b->value[i].running);
-        idle(r)[i] = r->value[i].enabled == 0 && (a->value[i].running > 0 || idle(a)[i]);
-    }
-    if (backwards) {
-        Py_DECREF(r);
-        return PyErr_Format(PyExc_ValueError, "the right one is not the earlier one");
-    }
-    return (PyObject *)r;
-}
-
-/* a + b: of two differences of the same events, what happened in both */
-static PyObject *reading_add(PyObject *left, PyObject *right)
-{
-    PyTypeObject *type = Py_TYPE(left);
-
-    if (type != Py_TYPE(right)) {
-        Py_INCREF(Py_NotImplemented);
-        return Py_NotImplemented;
-    }
-    struct reading *a = (struct reading *)left, *b = (struct reading *)right;
-    if (a->shape[0] != b->shape[0])
-        return PyErr_Format(PyExc_ValueError, "readings of different counters");
-    struct reading *r = reading_make(type, a->set, a->shape[0]);
-    for (Py_ssize_t i = 0; r && i < a->shape[0]; i++) {
-        r->value[i] = (struct rk_value){a->value[i].value + b->value[i].value,
-                                        a->value[i].enabled + b->value[i].enabled,
-                                        a->value[i].running + b->value[i].running};
-        idle(r)[i] = r->value[i].enabled == 0 && (idle(a)[i] || idle(b)[i]);
-    }
-    if (r)
-        r->time = a->time + b->time;
-    return (PyObject *)r;
-}
-
-static int reading_buffer(PyObject *o, Py_buffer *view, int flags)
-{
-    struct reading *r = (struct reading *)o;
-    Py_ssize_t bytes = r->shape[0] * (Py_ssize_t)sizeof *r->value;
-
-    if (PyBuffer_FillInfo(view, o, r->value, bytes, 1, flags) < 0)
-        return -1;
-    if (flags & PyBUF_FORMAT)
-        view->format = "Q";
-    if (flags & PyBUF_ND) {
-        view->ndim = 2;
-        view->itemsize = 8;
-        view->shape = r->shape;
-        view->strides = NULL;
-    }
-    return 0;
-}
-
-static PyMethodDef reading_methods[] = {
-    {"estimate", reading_estimate, METH_VARARGS, "estimate(i): (estimate, bound), or None: not counted."},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyGetSetDef reading_properties[] = {
-    {"raw", reading_raw, NULL, "Counts as the kernel has them.", NULL},
-    {"enabled_ns", reading_enabled, NULL, "How long each event was wanted.", NULL},
-    {"running_ns", reading_running, NULL, "How long each was counted; 0: not at all.", NULL},
-    {"time_ns", reading_time, NULL, "When it was read (CLOCK_MONOTONIC); of a difference, how long.", NULL},
-    {"source", reading_set, NULL, "The set that was read.", NULL},
-    {NULL, NULL, NULL, NULL, NULL},
-};
-
-static PyType_Slot reading_slots[] = {
-    {Py_tp_dealloc, reading_dealloc},
-    {Py_tp_methods, reading_methods},
-    {Py_tp_getset, reading_properties},
-    {Py_nb_subtract, reading_subtract},
-    {Py_nb_add, reading_add},
-    {Py_bf_getbuffer, reading_buffer},
-    {0, NULL},
-};
-
-static PyType_Spec reading_spec = {
-    .name = "reckon._native.Reading",
-    .basicsize = offsetof(struct reading, value),
-    .itemsize = sizeof(struct rk_value),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .slots = reading_slots,
-};
-
-/* --- Estimate ---------------------------------------------------------------------------------------------- */
-
-struct estimate {
-    PyObject_HEAD struct rk_estimate *each;
-    Py_ssize_t n;
-};
-
-static PyObject *estimate_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    Py_ssize_t n;
-
-    (void)kwargs;
-    if (!PyArg_ParseTuple(args, "n", &n))
-        return NULL;
-    if (n < 0 || n > 1 << 20)
-        return PyErr_Format(PyExc_ValueError, "a number of events");
-    struct estimate *self = make(type);
-    if (!self)
-        return NULL;
-    self->n = n;
-    self->each = calloc((size_t)n + 1, sizeof *self->each);
-    if (!self->each) {
-        Py_DECREF(self);
-        return PyErr_NoMemory();
-    }
-    return (PyObject *)self;
-}
-
-static void estimate_dealloc(PyObject *o)
-{
-    free(((struct estimate *)o)->each);
-    unmake(o);
-}
-
-/* add(reading): (total, bound) of each event so far; NaN until it first ran */
-static PyObject *estimate_add(PyObject *o, PyObject *args)
-{
-    struct estimate *self = (struct estimate *)o;
-    PyObject *of, *all;
-
-    if (!PyArg_ParseTuple(args, "O!", state_of(o)->reading, &of))
-        return NULL;
-    struct reading *r = (struct reading *)of;
-    if (r->shape[0] != self->n)
-        return PyErr_Format(PyExc_ValueError, "a reading of %zd events, not %zd", r->shape[0], self->n);
-    all = PyTuple_New(self->n);
-    for (Py_ssize_t i = 0; all && i < self->n; i++) {
-        double bound = 0, total = rk_estimate_add(&self->each[i], &r->value[i], &bound);
-        PyObject *row = Py_BuildValue("dd", total, bound);
-        if (!row || PyTuple_SetItem(all, i, row) < 0)
-            Py_CLEAR(all);
-    }
-    return all;
-}
-
-static PyMethodDef estimate_methods[] = {
-    {"add", estimate_add, METH_VARARGS, "add(reading): (total, bound) of each event so far."},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyType_Slot estimate_slots[] = {
-    {Py_tp_new, estimate_new},
-    {Py_tp_dealloc, estimate_dealloc},
-    {Py_tp_methods, estimate_methods},
-    {0, NULL},
-};
-
-static PyType_Spec estimate_spec = {
-    .name = "reckon._native.Estimate",
-    .basicsize = sizeof(struct estimate),
-    .flags = Py_TPFLAGS_DEFAULT,
-    .slots = estimate_slots,
-};
-
 int set_ready(PyObject *module, struct state *state)
 {
-    state->reading = add_type(module, &reading_spec);
-    state->set = add_type(module, &set_spec);
-    state->estimate = add_type(module, &estimate_spec);
-    return state->reading && state->set && state->estimate ? 0 : -1;
+    return (state->set = add_type(module, &set_spec)) ? 0 : -1;
 }

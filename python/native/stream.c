@@ -238,11 +238,6 @@ static PyObject *stream_events(PyObject *o, PyObject *unused)
     return list;
 }
 
-static PyObject *known(uint32_t present, uint32_t bit, uint64_t value)
-{
-    return present & bit ? PyLong_FromUnsignedLongLong(value) : text(NULL);
-}
-
 /* loss(): (kept, lost or None, skipped or None, throttled, records_lost) of all events */
 static PyObject *stream_loss(PyObject *o, PyObject *unused)
 {
@@ -255,8 +250,8 @@ static PyObject *stream_loss(PyObject *o, PyObject *unused)
         return NULL;
     if (rc < 0)
         return raise_error(state_of(o), rc, NULL);
-    return Py_BuildValue("KNNKK", (unsigned long long)loss.kept, known(loss.present, RK_LOSS_LOST, loss.lost),
-                         known(loss.present, RK_LOSS_SKIPPED, loss.skipped),
+    return Py_BuildValue("KNNKK", (unsigned long long)loss.kept, loss_number(&loss, RK_LOSS_LOST, loss.lost),
+                         loss_number(&loss, RK_LOSS_SKIPPED, loss.skipped),
                          (unsigned long long)loss.throttled, (unsigned long long)loss.records_lost);
 }
 

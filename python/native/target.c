@@ -209,14 +209,6 @@ static PyObject *target_start(PyObject *o, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* Waits for the end until `deadline` of CLOCK_MONOTONIC: 1 ended, 0 not, -errno. */
 static int wait_until(struct rk_target *t, uint64_t deadline)
 {

@@ -9,6 +9,7 @@ import pytest
 from conftest import touch
 
 import reckon
+from reckon._machine import host
 
 def test_pages_are_counted():
     touch(10)  # what Python itself needs is there now
@@ -76,16 +77,15 @@ def test_differences():
 
 
 def test_what_is_not_counted_is_never_zero():
-    """A plain user's context-switches can't be measured; a closed counter still knows why."""
+    """What happens in the kernel alone can't be counted in user space; a closed counter still knows why."""
     with reckon.count("page-faults,context-switches:u", keep=True) as c:
         touch(1)
-    assert c["page-faults"] >= 1
-    if c.counts.get(1) is None:
-        with pytest.raises(reckon.NotCounted) as why:
-            c[1]
-        assert str(why.value) and why.value.cause != "none"
-        assert c.counts.bound(1) is math.nan or math.isnan(c.counts.bound(1))
-    assert 0 not in [value for value in c.counts.values()][1:]
+    assert c["page-faults"] >= 1 and c.counts.values()[1] is None and c.counts.get(1) is None
+    with pytest.raises(reckon.NotCounted, match="in the kernel alone") as why:
+        c[1]
+    assert why.value.cause == "unsupported" and why.value.event == "context-switches:u"
+    assert math.isnan(c.counts.bound(1)) and c.counts.share(1) == 0.0
+    assert [note.event for note in c.notes if note.absent] == [1]
 
 
 def test_hardware(hardware):
@@ -253,8 +253,8 @@ def test_attach_to_threads_and_the_machine():
         with c:
             time.sleep(0.02)
             each = c.each()
-        assert c["cpu-clock"] > 0 and len(each) == len(os.sched_getaffinity(0)) or len(each) >= 1
-        assert {slot.cpu for slot, _ in each} >= {0} and all(slot.pid == -1 for slot, _ in each)
+        assert c["cpu-clock"] > 0
+        assert [slot.cpu for slot, _ in each] == host().cpus() and all(slot.pid == -1 for slot, _ in each)
 
 
 def test_intervals_in_an_event_loop(spin):
@@ -282,21 +282,21 @@ def test_intervals_in_an_event_loop(spin):
 
 
 def test_a_counter_of_another_thread_is_refused_or_right():
-    """Reads from two threads at a time: no crash, and numbers that grow."""
-    c = reckon.count("page-faults")
+    """Reads from several threads at a time: no crash, and numbers that never fall."""
+    c = reckon.count("task-clock")
     c.enable()
-    seen = []
+    seen = [[] for _ in range(4)]
 
-    def read():
+    def read(mine):
         for _ in range(2000):
-            seen.append(c.read().raw[0])
+            mine.append(c.read().raw[0])
 
-    threads = [threading.Thread(target=read) for _ in range(4)]
+    threads = [threading.Thread(target=read, args=(mine,)) for mine in seen]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert len(seen) == 8000
+    assert all(len(mine) == 2000 and mine == sorted(mine) and mine[0] > 0 for mine in seen)
 
 
 def test_named_regions_of_the_environment(tmp_path):
