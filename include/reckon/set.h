@@ -45,8 +45,9 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_RECORDS_SWITCHES UINT32_C(0x08)   /* SWITCH */
 #define RK_RECORDS_NAMESPACES UINT32_C(0x10) /* NAMESPACES */
 #define RK_RECORDS_CGROUPS UINT32_C(0x20)    /* CGROUP */
-#define RK_RECORDS_CODE UINT32_C(0x40)       /* KSYMBOL, BPF_EVENT, TEXT_POKE: the kernel's own code */
+#define RK_RECORDS_CODE UINT32_C(0x40)       /* KSYMBOL, BPF_EVENT: code that the kernel gets (5.1) */
 #define RK_RECORDS_BUILD_IDS UINT32_C(0x80)  /* MMAP2 with the file's build-id (5.12) */
+#define RK_RECORDS_POKES UINT32_C(0x100)     /* TEXT_POKE: the kernel's code as it changes (5.9) */
 #define RK_RECORDS_PROFILE (RK_RECORDS_MAPS | RK_RECORDS_TASKS) /* what naming needs */
 
 /* Where nothing is counted, beside what each event's own modifiers leave out: rk_set_options.exclude. */

@@ -257,7 +257,9 @@ static uint64_t records(uint32_t asked)
     if (asked & RK_RECORDS_CGROUPS)
         flags |= ATTR_CGROUP;
     if (asked & RK_RECORDS_CODE)
-        flags |= ATTR_KSYMBOL | ATTR_BPF_EVENT | ATTR_TEXT_POKE;
+        flags |= ATTR_KSYMBOL | ATTR_BPF_EVENT;
+    if (asked & RK_RECORDS_POKES)
+        flags |= ATTR_TEXT_POKE;
     if (asked & RK_RECORDS_BUILD_IDS)
         flags |= ATTR_BUILD_ID;
     return flags;

@@ -554,6 +554,23 @@ static void test_option_bits(void **state)
         {RK_EXCLUDE_CHAIN_KERNEL, ATTR_EXCLUDE_CALLCHAIN_KERNEL},
         {RK_EXCLUDE_CHAIN_USER, ATTR_EXCLUDE_CALLCHAIN_USER},
     };
+    static const struct {
+        uint32_t asked;
+        uint64_t flags;
+    } records[] = {
+        {RK_RECORDS_MAPS, ATTR_MMAP | ATTR_MMAP2},
+        {RK_RECORDS_DATA_MAPS, ATTR_MMAP | ATTR_MMAP2 | ATTR_MMAP_DATA},
+        {RK_RECORDS_TASKS, ATTR_COMM | ATTR_COMM_EXEC | ATTR_TASK},
+        {RK_RECORDS_SWITCHES, ATTR_CONTEXT_SWITCH},
+        {RK_RECORDS_NAMESPACES, ATTR_NAMESPACES},
+        {RK_RECORDS_CGROUPS, ATTR_CGROUP},
+        {RK_RECORDS_CODE, ATTR_KSYMBOL | ATTR_BPF_EVENT}, /* no TEXT_POKE: as many as there are jump labels */
+        {RK_RECORDS_POKES, ATTR_TEXT_POKE},
+        {RK_RECORDS_BUILD_IDS, ATTR_BUILD_ID},
+    };
+    const uint64_t side_band = ATTR_MMAP | ATTR_MMAP2 | ATTR_MMAP_DATA | ATTR_COMM | ATTR_COMM_EXEC |
+                               ATTR_TASK | ATTR_CONTEXT_SWITCH | ATTR_NAMESPACES | ATTR_CGROUP |
+                               ATTR_KSYMBOL | ATTR_BPF_EVENT | ATTR_TEXT_POKE | ATTR_BUILD_ID;
     struct scene s;
 
     (void)state;
@@ -564,6 +581,14 @@ static void test_option_bits(void **state)
         uint64_t plain = ATTR_DISABLED | ATTR_INHERIT | ATTR_ENABLE_ON_EXEC;
         assert_int_equal(attr_of(0)->flags & ~plain, bits[i].flag);
         assert_int_equal(attr_of(1)->flags & ~plain, bits[i].flag);
+        scene_close(&s);
+    }
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        kernel_reset();
+        assert_int_equal(scene_open(&s, ROOT, "cpu-clock", command(),
+                                    OPTIONS(.frequency = 1000, .records = records[i].asked)),
+                         0);
+        assert_int_equal(attr_of(0)->flags & side_band, records[i].flags);
         scene_close(&s);
     }
     kernel_reset();
