@@ -6,7 +6,7 @@
 
 enum { SPARE_ABBREVS = 16 << 20, SPARE_TIMES = 4 };
 
-/* A .dwo is one job's alone: what is spent on it goes by its size. */
+/* A .dwo is opened for a few jobs, mostly one: what is spent on it goes by its size. */
 void dwarf_refill(struct dwarf *dwarf)
 {
     int64_t left = SPARE_TIMES * (int64_t)(dwarf->abbrev.n + dwarf->info.n);

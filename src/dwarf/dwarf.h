@@ -14,7 +14,7 @@
  *     unit      a unit's header               units     address → unit
  *     walk      question → innermost DIE      line      question → file, line, column
  *     name      DIE → name                    package   a .dwp's parts
- *     resolve   all of it, for many
+ *     split     skeleton → its unit           resolve   all of it, for many
  */
 #ifndef DWARF_DWARF_H
 #define DWARF_DWARF_H

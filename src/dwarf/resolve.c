@@ -1,18 +1,18 @@
 #include "dwarf/resolve.h"
 
-#include "dwarf/constants.h"
 #include "dwarf/line.h"
 #include "dwarf/name.h"
+#include "dwarf/split.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 
 enum { THREADS_MAX = 64, PATH_BYTES = 8192, CHAIN_MAX = 256 };
 
 /* The questions of one unit. */
 struct job {
     uint64_t unit;
+    uint64_t split; /* the same for skeletons of one .dwo; 0: the unit is none */
     uint32_t first, n;
 };
 
@@ -30,6 +30,7 @@ struct worker {
     struct walk walk;
     struct lines lines;
     struct names names;
+    struct splits splits;
     struct table files; /* of the unit at hand: number → text's number */
 };
 
@@ -92,92 +93,28 @@ static int add_answer(struct worker *w, const struct unit *unit, const struct un
     return 0;
 }
 
-/* A split unit, and whether its file is this job's alone. */
-struct split {
-    struct dwarf *file; /* NULL: not found */
-    bool own;
-};
-
-/* The unit of that id, in a .dwo or a .dwp. */
-static bool find_split(struct dwarf *file, uint64_t from, uint64_t to, const struct unit *skeleton,
-                       struct unit *ret)
-{
-    for (uint64_t at = from, end; at < to; at = end) {
-        struct unit unit;
-        int rc = unit_read_header(file, at, &unit, &end);
-        if (rc == 0 && (unit.type == UNIT_SPLIT_COMPILE || unit.type == UNIT_COMPILE))
-            rc = unit_read_root(&unit, skeleton);
-        if (rc == 0 && unit.split_id == skeleton->split_id) {
-            *ret = unit;
-            return true;
-        }
-        if (end <= at)
-            break;
-    }
-    return false;
-}
-
-/* Beside the place where it was compiled, or as it stands there. 0, or what is about this process. */
-static int open_dwo(const struct dwarf *dwarf, const struct unit *skeleton, struct dwarf **ret)
-{
-    char path[PATH_BYTES];
-    int n = skeleton->split[0] == '/' || !skeleton->directory
-                ? snprintf(path, sizeof path, "%s", skeleton->split)
-                : snprintf(path, sizeof path, "%s/%s", skeleton->directory, skeleton->split);
-    int rc = n < (int)sizeof path ? dwarf_open_split(dwarf->root, path, ret) : -ENAMETOOLONG;
-
-    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE ? rc : 0;
-}
-
-/* The unit that the skeleton stands for: in the program's .dwp, else in the .dwo that it names. Where there is neither
- * *ret stays. 0 or -errno. */
-static int open_split(struct dwarf *dwarf, const struct unit *skeleton, struct unit *ret,
-                      struct split *ret_split)
-{
-    struct split split = {0};
-    int rc = dwarf_package(dwarf, &split.file);
-
-    if (rc == 0 && split.file) {
-        const struct package_unit *part = package_find(&split.file->package, skeleton->split_id);
-        if (part && find_split(split.file, part->info, part->info + 1, skeleton, ret)) {
-            *ret_split = split;
-            return 0;
-        }
-    }
-    split = (struct split){.own = true};
-    if (rc == 0)
-        rc = open_dwo(dwarf, skeleton, &split.file);
-    if (rc == 0 && split.file && find_split(split.file, 0, split.file->info.n, skeleton, ret))
-        *ret_split = split;
-    else
-        dwarf_close(split.file);
-    return rc;
-}
-
 /* A file that goes leaves nothing behind. */
-static void close_split(struct worker *w, const struct split *split)
+static void forget_split(struct worker *w)
 {
-    if (!split->own)
-        return;
     w->walk.abbrevs.file = NULL;
     w->names.file = NULL;
     for (unsigned i = 0; i < 4; i++)
         w->names.foreign[i].unit.file = NULL;
-    dwarf_close(split->file);
 }
 
 static int do_job(struct worker *w, const struct job *job)
 {
     struct dwarf *dwarf = w->batch->dwarf;
     struct question *questions = w->batch->questions + job->first;
-    struct split split = {0};
     struct unit unit, skeleton;
     uint64_t end;
 
     if (unit_read(dwarf, job->unit, &unit, &end) < 0)
         return 0;
     skeleton = unit;
-    int rc = unit.split ? open_split(dwarf, &skeleton, &unit, &split) : 0;
+    if (unit.split && splits_changes(&w->splits, &skeleton))
+        forget_split(w);
+    int rc = unit.split ? splits_find(&w->splits, dwarf, &skeleton, &unit) : 0;
     if (rc < 0)
         return rc;
     table_free(&w->files);
@@ -188,7 +125,6 @@ static int do_job(struct worker *w, const struct job *job)
         rc = 0;
     for (uint32_t i = 0; rc == 0 && i < job->n; i++)
         rc = add_answer(w, &unit, &skeleton, &questions[i]);
-    close_split(w, &split);
     return rc;
 }
 
@@ -209,6 +145,7 @@ static void *work(void *context)
     walk_free(&w->walk);
     lines_free(&w->lines);
     names_free(&w->names);
+    splits_free(&w->splits);
     table_free(&w->files);
     return NULL;
 }
@@ -272,6 +209,30 @@ static void scatter(struct batch *batch, const struct deal *deal, const uint64_t
     }
 }
 
+static int by_split(const void *a, const void *b)
+{
+    const struct job *x = a, *y = b;
+
+    return x->split != y->split ? (x->split > y->split) - (x->split < y->split)
+                                : (x->first > y->first) - (x->first < y->first);
+}
+
+/* Skeletons of one .dwo beside each other. All of them have .debug_addr, and few other files do. */
+static void group_splits(struct batch *batch)
+{
+    bool any = false;
+
+    if (batch->dwarf->addr.n == 0 || batch->jobs.n < 2)
+        return;
+    for (size_t i = 0; i < batch->jobs.n; i++) {
+        struct job *job = &batch->jobs.items[i];
+        job->split = split_key(batch->dwarf, job->unit);
+        any = any || job->split;
+    }
+    if (any)
+        qsort(batch->jobs.items, batch->jobs.n, sizeof *batch->jobs.items, by_split);
+}
+
 static int make_jobs(struct batch *batch, const uint64_t *addresses, size_t n)
 {
     struct deal deal = {0};
@@ -288,8 +249,10 @@ static int make_jobs(struct batch *batch, const uint64_t *addresses, size_t n)
         if (rc == 0)
             rc = deal_out(batch, &deal, addresses, n, &missed);
     }
-    if (rc == 0)
+    if (rc == 0) {
         scatter(batch, &deal, addresses, n);
+        group_splits(batch);
+    }
     table_free(&deal.units);
     free(deal.job_of);
     return rc;

@@ -1,5 +1,5 @@
-/* Lines and inlined functions: of a file with its debug information, of compressed ones, of a split unit that is gone, of the
- * kernel, whose vmlinux is there but has no _text. */
+/* Lines and inlined functions: of a file with its debug information, of compressed ones, of a split unit with its .dwo, of
+ * the kernel, whose vmlinux is there but has no _text. */
 #include "fault.h"
 
 #include <stdio.h>
@@ -32,12 +32,13 @@ static int copy(const char *name, const char *path)
 static int prepare(void)
 {
     static const char kallsyms[] = "ffffffff81000000 T _text\nffffffff81000040 T do_work\n";
-    static const char *const directories[] = {"lib",     "proc",          "usr",
-                                              "usr/lib", "usr/lib/debug", "usr/lib/debug/boot"};
+    static const char *const directories[] = {
+        "lib", "proc", "src", "usr", "usr/lib", "usr/lib/debug", "usr/lib/debug/boot"};
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         mkdir(directories[i], 0755);
     return copy("gcc5", "lib/gcc5") < 0 || copy("cpp", "lib/cpp") < 0 || copy("zlib", "lib/zlib") < 0 ||
-                   copy("split", "lib/split") < 0 || copy("gcc5", "usr/lib/debug/boot/vmlinux-1") < 0 ||
+                   copy("split", "lib/split") < 0 || copy("split-s.dwo", "src/split-s.dwo") < 0 ||
+                   copy("gcc5", "usr/lib/debug/boot/vmlinux-1") < 0 ||
                    put("proc/kallsyms", kallsyms, strlen(kallsyms)) < 0
                ? -1
                : 0;
