@@ -187,7 +187,7 @@ for file in first.data keep.dwarf dwarf.data; do
 done
 perf script --no-inline -F ip,sym -i first.data >theirs 2>perf.err || fail "perf script"
 awk '/ main$/ { main++ } / burn$/ { burn++ } END { exit !(burn > 100 && main == burn) }' theirs || fail "perf on frames"
-if perf record -q -F 2000 -e cpu-clock:u --call-graph dwarf -o perf.own ./deep deep 25 2>perf.err; then
+if "$SOURCE"/tests/perf-record -q -F 2000 -e cpu-clock:u --call-graph dwarf -o perf.own ./deep deep 25 2>perf.err; then
     whole perf.own down 25
     ours perf.own >a
     perfs perf.own >b

@@ -51,7 +51,9 @@ import os, signal, subprocess, sys, time
 with open("err", "wb") as err: # python and not `&`: a shell's background job ignores SIGINT
     p = subprocess.Popen([sys.argv[1], "record", "-e", "cpu-clock", "sh", "-c", sys.argv[2]],
                          stderr=err, start_new_session=True)
-time.sleep(0.7)
+while not os.path.exists("perf.data") and p.poll() is None:
+    time.sleep(0.1)
+time.sleep(0.5)
 os.killpg(p.pid, signal.SIGINT)
 try:
     status = p.wait(10)

@@ -29,7 +29,7 @@ void behind(void) { abort(); }
 int main(int argc, char **argv) { (void)argv; if (argc > 5) behind(); run(); }
 C
 cc -O0 -fno-omit-frame-pointer -o hot hot.c || fail "cc"
-perf record -q -e cpu-clock:u -F 2000 -g -o perf.data ./hot 2>err || { echo "perf can't record here: $(tail -n 1 err)"; exit 77; }
+"$SOURCE"/tests/perf-record -q -e cpu-clock:u -F 2000 -g -o perf.data ./hot 2>err || { echo "perf can't record here: $(tail -n 1 err)"; exit 77; }
 "$RECKON" report --csv perf.data >ours.csv 2>err || fail "report --csv"
 perf report -i perf.data --children --stdio -g none -F overhead_children,overhead,dso,sym -t '|' >theirs.txt 2>err || fail "perf report"
 python3 - <<'PY' || fail "perf report and reckon report disagree"

@@ -62,11 +62,11 @@ for line in open("perf.txt"):
 assert sorted(ours) == sorted(theirs), (len(ours), len(theirs), ours[:2], theirs[:2])
 PY
     # and its own files are read here
-    if perf record -q -e cpu-clock -g -o theirs.data sh -c "$busy" 2>perf.err; then
+    if "$SOURCE"/tests/perf-record -q -e cpu-clock -g -o theirs.data sh -c "$busy" 2>perf.err; then
         n=$(perf script -F tid,time,ip -G -i theirs.data 2>/dev/null | grep -c .)
         m=$("$RECKON" dump --json theirs.data 2>err | grep -c '"type":"SAMPLE"')
         [ "$n" = "$m" ] || fail "perf's own file: perf sees $n samples, reckon $m"
-        perf record -q -e cpu-clock -o - sh -c "$busy" 2>/dev/null >pipe.data
+        "$SOURCE"/tests/perf-record -q -e cpu-clock -o - sh -c "$busy" 2>/dev/null >pipe.data
         m=$("$RECKON" dump --json - <pipe.data 2>err | grep -c '"type":"SAMPLE"')
         n=$(perf script -F tid,time,ip -G -i - <pipe.data 2>/dev/null | grep -c .)
         [ "$n" = "$m" ] && [ "$m" -gt 0 ] || fail "perf's pipe: perf sees $n samples, reckon $m"

@@ -10,6 +10,15 @@ perf_agrees() { # perf reads as many samples as we do
     command -v perf >/dev/null && perf --version >/dev/null 2>&1 || return 0
     [ "$(perf script -F tid,time,ip -G -i "$1" 2>perf.err | grep -c .)" = "$(samples "$1")" ] || { cat perf.err; false; }
 }
+worked() { # waits until the recorder's command has run for a while, however busy the machine is
+    local begin='' ticks try
+    for try in $(seq 600); do
+        ticks=$(cut -d ' ' -f 14 "/proc/$(pgrep -P "$1" -x sh)/stat" 2>/dev/null)
+        [ -z "$ticks" ] || [ $((ticks - ${begin:=$ticks})) -lt 30 ] || return 0
+        sleep 0.1
+    done
+    fail "the command does not get on"
+}
 header() { ! command -v perf >/dev/null || perf report --header-only -I -i "$1" 2>/dev/null | grep -q "$2"; }
 
 # Mistakes, each with status 2 and nothing made.
@@ -137,16 +146,25 @@ wait
 
 # A flight recorder, and files that follow one another.
 rm -f ring.data* part.data*
-"$RECKON" record -e cpu-clock:u -g --overwrite -o ring.data --duration 1.2 sh -c "$long" 2>err &
+"$RECKON" record -e cpu-clock:u -g --overwrite -o ring.data sh -c "$long" 2>err &
 recorder=$!
-sleep 0.6
+worked $recorder
 kill -USR2 $recorder
+worked $recorder
+kill -TERM $recorder
 wait $recorder
 [ "$(ls ring.data.2* | wc -l)" = 1 ] || fail "--overwrite: no snapshot"
 for file in ring.data*; do
     [ "$(samples $file)" -gt 5 ] && perf_agrees $file || fail "--overwrite: $file"
 done
-"$RECKON" record -e cpu-clock:u -F 5000 --switch-output 16K --duration 0.6 -o part.data sh -c "$long" 2>err
+"$RECKON" record -e cpu-clock:u -F 5000 --switch-output 16K --duration 60 -o part.data sh -c "$long" 2>err &
+recorder=$!
+until ls part.data.2* >/dev/null 2>&1; do
+    kill -0 $recorder 2>/dev/null || fail "--switch-output: one file only"
+    sleep 0.1
+done
+kill -TERM $recorder
+wait $recorder
 total=0
 for file in part.data*; do
     perf_agrees $file || fail "--switch-output: $file"
@@ -154,7 +172,6 @@ for file in part.data*; do
     ! grep -q 'cut off' out || fail "--switch-output: $file is not whole"
     total=$((total + $(samples $file)))
 done
-[ "$(ls part.data.2* | wc -l)" -gt 0 ] || fail "--switch-output: one file only"
 grep -q "^reckon record: $(printf "%'d" $total | tr -d ,) samples" <(tr -d , <err) || fail "--switch-output: $total samples"
 
 # Progress comes on a terminal, and the closing line says what it must.

@@ -1,5 +1,5 @@
 /* perf reads what we write, sample by sample, and we read what perf writes, to a file and to a pipe. */
-#include "live.h"
+#include "session.h"
 
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
@@ -265,21 +265,22 @@ static void we_read_perfs(void)
     snprintf(command, sizeof command,
              "perf record -q -e cpu-clock,page-faults -c 1000000 -g -o %s %s 2>/dev/null", file("perfs.data"),
              workload);
-    if (system(command) != 0)
+    char from[128];
+    snprintf(from, sizeof from, "-i %s", file("perfs.data"));
+    if (!perf_recorded(command, from))
         SKIP("perf reads what we write; it can't record here");
     our_script(file("perfs.data"), &ours, &chain);
-    snprintf(command, sizeof command, "-i %s", file("perfs.data"));
-    perf_script(command, &perfs);
+    perf_script(from, &perfs);
     CHECK(perfs.n > 0);
     CHECK(chain > 0);
     same(&ours, &perfs);
 
     snprintf(command, sizeof command, "perf record -q -e cpu-clock -c 1000000 -g -o - %s 2>/dev/null >%s",
              workload, file("pipe.data"));
-    CHECK(system(command) == 0);
+    snprintf(from, sizeof from, "-i - <%s", file("pipe.data"));
+    CHECK(perf_recorded(command, from));
     our_script(file("pipe.data"), &ours, &chain);
-    snprintf(command, sizeof command, "-i - <%s", file("pipe.data"));
-    perf_script(command, &perfs);
+    perf_script(from, &perfs);
     CHECK(perfs.n > 0);
     same(&ours, &perfs);
 }

@@ -164,4 +164,23 @@ static inline bool have(const char *program)
     return system(command) == 0;
 }
 
+/*
+ * Runs a `perf record` (a line for the shell) until perf can read what it wrote; from: "-i FILE", or "-i - <FILE".
+ * False: it can't record that here. Why perf may be unable to read a file of its own: tests/perf-record.
+ */
+static inline bool perf_recorded(const char *command, const char *from)
+{
+    char script[512];
+    snprintf(script, sizeof script, "perf script -F tid %s >/dev/null 2>&1", from);
+    for (int i = 0; i < 10; i++) {
+        if (system(command) != 0)
+            return false;
+        int status = system(script);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 128 + SIGABRT)
+            return true;
+        sleep(1);
+    }
+    FAIL("perf aborts on each of ten files that it recorded: %s", command);
+}
+
 #endif

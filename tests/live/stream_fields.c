@@ -84,12 +84,12 @@ static void recorded(void)
     CHECK(system("perf script -i data 2>perf.err | grep -c 'comm=stream_fields pid=0' | grep -qx 2") == 0);
     snprintf(command, sizeof command,
              "perf record -q -e sched:sched_process_wait -o data %s two >/dev/null 2>&1", self);
-    if (system(command) != 0)
+    if (!perf_recorded(command, "-i data"))
         return;
     waits("data", false);
     snprintf(command, sizeof command,
              "perf record -q -e sched:sched_process_wait -o - %s two 2>perf.err | cat >data", self);
-    CHECK(system(command) == 0);
+    CHECK(perf_recorded(command, "-i - <data"));
     waits("data", true);
 }
 

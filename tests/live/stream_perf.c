@@ -8,7 +8,7 @@ static bool perf_record(const char *options)
 {
     char command[8192];
     snprintf(command, sizeof command, "perf record %s %s busy >perf.out 2>&1", options, self);
-    return system(command) == 0;
+    return perf_recorded(command, "-i data");
 }
 
 static void kinds(void)
@@ -42,7 +42,7 @@ static void a_pipe(void)
     char command[8192];
     snprintf(command, sizeof command,
              "perf record -e cpu-clock:u -F 2999 -o - %s busy 2>perf.out | cat >data", self);
-    if (system(command) == 0)
+    if (perf_recorded(command, "-i - <data"))
         CHECK(same_sights("data", NULL) > 0);
 }
 
