@@ -1,9 +1,11 @@
 /*
  * Counting eight software events of the calling thread, beside the bare system calls, PAPI and the Rust crate
  * perf-event-open, in one interleaved run: nanoseconds, the least and the median of many rounds. The bars: start and stop
- * at most 0.4 of PAPI's, opening at most a tenth of PAPI's adding them, where the bare calls leave that much room: most of
- * an opening is the kernel's, which patches its code for the first counter of each software event. A peer that can't be
- * loaded is a row with the reason.
+ * at most 0.4 of PAPI's, opening at most a tenth of PAPI's adding them.
+ *
+ * Twice: alone on the machine, where most of an opening is the kernel patching its code for the machine's first counter
+ * of each software event (the bare calls show it: no library can be below); and beside somebody who counts the same
+ * events already, which is what opening an event costs by itself. A peer that can't be loaded is a row with the reason.
  *
  *     bench-count [LIBRARY | "" REASON]       bench/peer-rust's library, or why there is none (bench/count.sh)
  */
@@ -285,20 +287,9 @@ static double median(int k, int what)
     return times[k][what][ROUNDS / 2];
 }
 
-int main(int argc, char **argv)
+/* All of them, ROUNDS times, each round in another order. */
+static int measure(void)
 {
-    static const char *const what[WHAT] = {"open", "start+stop", "read"};
-    struct rk_error e = {.size = sizeof e};
-
-    missing[PAPI] = papi_load();
-    missing[RUST] = argc > 2    ? argv[2]
-                    : argc == 2 ? rust_load(argv[1])
-                                : "bench/count.sh builds and names its library";
-    if (rk_host_open(NULL, &host, &e) < 0 || rk_events_parse(host, text, &events, &e) < 0 ||
-        rk_target_self(&target, &e) < 0) {
-        printf("%s\n", e.what);
-        return 1;
-    }
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < WHO; i++) {
             int k = (i + round) % WHO;
@@ -306,10 +297,16 @@ int main(int argc, char **argv)
                 continue;
             if (round_of(&who[k], round, times[k]) < 0) {
                 printf("%s: fails here (8 events with the kernel's part need privilege)\n", who[k].name);
-                return 1;
+                return -1;
             }
         }
-    printf("8 software events, ns, least and median of %d interleaved rounds:\n", ROUNDS);
+    return 0;
+}
+
+static void print_rows(void)
+{
+    static const char *const what[WHAT] = {"open", "start+stop", "read"};
+
     for (int k = 0; k < WHO; k++) {
         if (missing[k]) {
             printf("  %-22s absent: %s\n", who[k].name, missing[k]);
@@ -322,6 +319,10 @@ int main(int argc, char **argv)
         }
         putchar('\n');
     }
+}
+
+static void print_ratios(void)
+{
     for (int k = PAPI; k < WHO; k++)
         if (!missing[k])
             printf("medians beside those of %s: open %.3f%s, start+stop %.3f%s, read %.3f\n", who[k].name,
@@ -338,6 +339,50 @@ int main(int argc, char **argv)
             printf("added to the bare calls' least by %s: open %.0f ns, start+stop %.0f, read %.0f\n",
                    who[k].name, times[k][OPEN][0] - times[RAW][OPEN][0],
                    times[k][TOGGLE][0] - times[RAW][TOGGLE][0], times[k][READ][0] - times[RAW][READ][0]);
+}
+
+/* Somebody else: a process that has the events open until its end of the pipe closes. */
+static int neighbour(void)
+{
+    int fd[2];
+
+    if (pipe(fd) < 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(fd[1]);
+        if (raw_open() < 0 || read(fd[0], &(char){0}, 1) < 0)
+            _exit(1);
+        _exit(0);
+    }
+    close(fd[0]);
+    usleep(100000);
+    return pid < 0 ? -1 : fd[1];
+}
+
+int main(int argc, char **argv)
+{
+    struct rk_error e = {.size = sizeof e};
+
+    missing[PAPI] = papi_load();
+    missing[RUST] = argc > 2    ? argv[2]
+                    : argc == 2 ? rust_load(argv[1])
+                                : "bench/count.sh builds and names its library";
+    if (rk_host_open(NULL, &host, &e) < 0 || rk_events_parse(host, text, &events, &e) < 0 ||
+        rk_target_self(&target, &e) < 0) {
+        printf("%s\n", e.what);
+        return 1;
+    }
+    for (int beside = 0; beside < 2; beside++) {
+        int hold = beside ? neighbour() : -1;
+        if (measure() < 0)
+            return 1;
+        printf("8 software events, %s: ns, least and median of %d interleaved rounds:\n",
+               beside ? "which a neighbour counts already" : "alone on the machine", ROUNDS);
+        print_rows();
+        print_ratios();
+        close(hold);
+    }
     rk_target_free(target);
     rk_events_free(events);
     rk_host_close(host);
