@@ -64,7 +64,8 @@ RK_API uint64_t rk_unwind_registers(uint32_t machine);
 
 /* How a stack ended. */
 enum rk_unwind_end {
-    RK_UNWIND_WHOLE,  /* the thread's first function was reached */
+    RK_UNWIND_WHOLE, /* the thread's first function was reached: a table says that it has no caller, or a caller's
+                         address is 0, or it is where the program begins and its frame pointer is 0 */
     RK_UNWIND_CUT,    /* the dump ends before the stack does: ask for more bytes (stack_user) */
     RK_UNWIND_FULL,   /* `max` frames were found and there are more */
     RK_UNWIND_BROKEN, /* the next frame can't be found: `reason` */

@@ -14,6 +14,11 @@ enum {
     SECTION_BYTES = 64,
     SEGMENTS_MAX = 65534, /* 65535 means: see the first section; only core files have so many */
     SECTIONS_MAX = 1 << 20,
+
+    DYNAMIC_BYTES_MAX = 8192, /* of pairs, of which a file has some tens */
+    DYNAMIC_END = 0,
+    DYNAMIC_FLAGS_1 = 0x6ffffffb,
+    DYNAMIC_FLAG_PIE = 0x08000000,
 };
 
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t n)
@@ -100,7 +105,8 @@ static int read_header(struct elf *elf, const char *name, struct rk_error *e)
     struct cursor c = cursor_of(header + 16, sizeof header - 16);
     elf->type = cursor_u16(&c);
     elf->machine = cursor_u16(&c);
-    cursor_bytes(&c, 4 + 8); /* version, entry */
+    cursor_bytes(&c, 4); /* version */
+    elf->entry = cursor_u64(&c);
     uint64_t segments_at = cursor_u64(&c);
     elf->sections_at = cursor_u64(&c);
     cursor_bytes(&c, 4 + 2); /* flags, header's size */
@@ -286,4 +292,35 @@ int elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret)
         return 0;
     }
     return -ENOENT;
+}
+
+/* Whether a dynamic section says that the file is a position-independent program. */
+static bool says_program(const struct elf *elf, const struct elf_segment *s)
+{
+    unsigned char words[16];
+
+    for (uint64_t at = 0; at < s->file_bytes && at < DYNAMIC_BYTES_MAX; at += sizeof words) {
+        if (s->offset > UINT64_MAX - at || elf_read(elf, s->offset + at, words, sizeof words) < 0)
+            return false;
+        struct cursor c = cursor_of(words, sizeof words);
+        uint64_t tag = cursor_u64(&c), value = cursor_u64(&c);
+        if (tag == DYNAMIC_END || tag == DYNAMIC_FLAGS_1)
+            return tag == DYNAMIC_FLAGS_1 && value & DYNAMIC_FLAG_PIE;
+    }
+    return false;
+}
+
+int elf_entry(const struct elf *elf, uint64_t *ret)
+{
+    bool program = elf->type == ELF_TYPE_EXECUTABLE;
+
+    for (uint32_t i = 0; i < elf->segment_n && !program && elf->type == ELF_TYPE_SHARED; i++) {
+        const struct elf_segment *s = &elf->segments[i];
+        program =
+            s->type == ELF_SEGMENT_INTERPRETER || (s->type == ELF_SEGMENT_DYNAMIC && says_program(elf, s));
+    }
+    if (!program || elf->entry == 0)
+        return -ENOENT;
+    *ret = elf->entry;
+    return 0;
 }

@@ -35,6 +35,8 @@ enum {
     ELF_MACHINE_RISCV = 243,
 
     ELF_SEGMENT_LOAD = 1,
+    ELF_SEGMENT_DYNAMIC = 2,
+    ELF_SEGMENT_INTERPRETER = 3,
     ELF_SEGMENT_NOTE = 4,
     ELF_SEGMENT_EH_FRAME = 0x6474e550, /* .eh_frame_hdr */
     ELF_SEGMENT_EXECUTE = 1,           /* flags */
@@ -70,6 +72,7 @@ struct elf {
     const unsigned char *bytes; /* NULL: by descriptor */
     uint64_t size;
     uint16_t type, machine;
+    uint64_t entry;                /* as the header says; elf_entry() says whether it is one */
     uint64_t sections_at;          /* 0: there are none */
     struct elf_segment *segments;  /* read at open */
     struct elf_section *sections;  /* NULL until elf_sections() */
@@ -112,5 +115,8 @@ int elf_address(const struct elf *elf, uint64_t offset, uint64_t *ret);
 
 /* The other way: where in the file a byte of memory lies. 0, or -ENOENT: in no loaded segment, or not in the file. */
 int elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret);
+
+/* Where a program begins to run: an address. 0, or -ENOENT: a library, whose header may say something all the same. */
+int elf_entry(const struct elf *elf, uint64_t *ret);
 
 #endif

@@ -28,6 +28,7 @@ enum {
     RULE_FP_SAVED = 1,   /* the caller's fp is at CFA + fp (RULE_FP_AT: fp + fp); else it is the same */
     RULE_RA_IN_LINK = 2, /* the return address is still in its register; else at CFA + ra */
     RULE_FP_LOST = 4,    /* its value can't be had */
+    RULE_ENTRY = 8,      /* of RULE_GUESS: the program begins there */
 };
 
 struct rule {

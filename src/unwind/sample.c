@@ -159,19 +159,21 @@ static bool pass(struct walk *w, const struct machine *machine)
     return true;
 }
 
-/* Without a table: what the frame pointer points to, if that leads up the stack and into code. `reason` is why there is
- * no table. */
-static int follow(struct walk *w, const struct machine *machine, int reason)
+/* Without a table: what the frame pointer points to, if that leads up the stack and into code; rule.cfa is why there is no
+ * table. A frame pointer of 0 is the ABI's mark of the outermost frame, but also what any function without a frame of
+ * its own leaves there, or happens to keep in that register: it ends the stack only where the program begins. Nor does
+ * a return address of 0 at its end prove anything, since it may point to any zeros. */
+static int follow(struct walk *w, const struct machine *machine, struct rule rule)
 {
     struct frame *f = &w->frame;
     uint64_t sp = f->reg[machine->sp], fp = f->reg[machine->fp], saved, pc;
+    int reason = rule.cfa;
 
     if (!(f->known >> machine->fp & 1))
         return RK_UNWIND_NO_VALUE;
-    if (fp == 0) {
-        /* As the ABI marks the outermost frame; but what ran just now is none, it only kept the mark. */
-        w->end = f->exact ? RK_UNWIND_BROKEN : RK_UNWIND_WHOLE;
-        return f->exact ? reason : -EAGAIN;
+    if (fp == 0 && rule.flags & RULE_ENTRY && !f->exact) {
+        w->end = RK_UNWIND_WHOLE;
+        return -EAGAIN;
     }
     if (fp < sp || fp % 8)
         return reason;
@@ -181,7 +183,7 @@ static int follow(struct walk *w, const struct machine *machine, int reason)
     if (trouble)
         return trouble == TROUBLE_CUT ? trouble : reason;
     pc &= machine->address_mask;
-    if (pc && !space_find(w->space, pc - 1))
+    if (pc == 0 || !space_find(w->space, pc - 1))
         return reason;
     w->guessed++;
     *f = (struct frame){.pc = pc, .known = UINT32_C(1) << machine->sp | UINT32_C(1) << machine->fp};
@@ -190,11 +192,11 @@ static int follow(struct walk *w, const struct machine *machine, int reason)
     return 0;
 }
 
-static int guess(struct walk *w, const struct machine *machine, int reason)
+static int guess(struct walk *w, const struct machine *machine, struct rule rule)
 {
-    int trouble = follow(w, machine, reason);
+    int trouble = follow(w, machine, rule);
 
-    if (trouble && trouble != TROUBLE_CUT && reason == RK_UNWIND_ANONYMOUS && pass(w, machine))
+    if (trouble && trouble != TROUBLE_CUT && rule.cfa == RK_UNWIND_ANONYMOUS && pass(w, machine))
         return 0;
     return trouble;
 }
@@ -234,7 +236,7 @@ static int leave(struct walk *w, uint64_t lookup, const struct machine *machine)
         return step(w, machine, rule);
     switch (rule.kind) {
     case RULE_GUESS:
-        return guess(w, machine, rule.cfa);
+        return guess(w, machine, rule);
     case RULE_END:
         w->end = RK_UNWIND_WHOLE;
         return -EAGAIN;

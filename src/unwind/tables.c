@@ -14,6 +14,7 @@ enum {
     HEADER_BYTES_MIN = 4, /* version and three encodings */
     PAIR = POINTER_TO_DATA | POINTER_S32,
     UNKNOWN_MAX = 1 << 26, /* of a segment, where no section says how long .eh_frame is */
+    ENTRY_BYTES = 64,      /* of code at a program's entry, up to its one call: no C library's has more */
 };
 
 static int read_loads(const struct elf *elf, struct tables *tables)
@@ -318,7 +319,7 @@ static int search(const struct table_part *part, uint64_t address, struct cfi_en
     return address >= ret->start && address < ret->end ? 0 : -ENOENT;
 }
 
-/* What a file has beside .eh_frame: the restorer of signals, and .debug_frame, which may be in its debug file. */
+/* What a file has beside .eh_frame: the restorer of signals, its entry, and .debug_frame, which may be in its debug file. */
 static int try_debug(struct tables *tables, int root)
 {
     _cleanup_elf_ struct elf *elf = NULL, *debug = NULL;
@@ -330,6 +331,8 @@ static int try_debug(struct tables *tables, int root)
         rc = -ENOENT;
     if (rc >= 0 && elf->machine == ELF_MACHINE_X86_64)
         rc = signal_search(elf, &tables->signal);
+    if (rc >= 0 && elf_entry(elf, &tables->entry.start) == 0)
+        tables->entry.end = tables->entry.start + ENTRY_BYTES;
     if (rc >= 0)
         rc = load_debug_frame(elf, &tables->debug);
     if (rc < 0 && !is_hard(rc)) {

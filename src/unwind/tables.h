@@ -51,6 +51,7 @@ struct tables {
     struct table_range plts[TABLE_PLTS]; /* linkage stubs, which not every linker writes tables for */
     uint32_t plt_n;
     struct table_range signal; /* where signal handlers return to, if it has no table: signal.h */
+    struct table_range entry;  /* where the program begins, which nobody called; known once debug_tried */
 };
 
 /* Reads a module's. 0, also where there is nothing to be had (`reason`), or -ENOMEM and the like. */

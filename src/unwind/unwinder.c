@@ -113,7 +113,8 @@ static struct rule without_table(const struct rk_unwinder *unwinder, const struc
     for (uint32_t i = 0; i < tables->plt_n; i++)
         if (address >= tables->plts[i].start && address < tables->plts[i].end)
             return rule_of_plt(unwinder->machine, address - tables->plts[i].start);
-    return (struct rule){.kind = RULE_GUESS, .cfa = RK_UNWIND_NO_CFI};
+    bool entry = address >= tables->entry.start && address < tables->entry.end;
+    return (struct rule){.kind = RULE_GUESS, .cfa = RK_UNWIND_NO_CFI, .flags = entry ? RULE_ENTRY : 0};
 }
 
 int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t offset, struct rule *ret)
