@@ -42,9 +42,14 @@ static void tables_free(struct tables *t)
     intern_free(&t->strings);
 }
 
-static int64_t string_of(struct tables *t, const char *text)
+/* A string's number; where there is no memory for it, the output fails. */
+static int64_t string_of(struct json *j, struct tables *t, const char *text)
 {
-    return intern_add(&t->strings, text, strlen(text));
+    int64_t number = intern_add(&t->strings, text, strlen(text));
+
+    if (number < 0)
+        j->out->error = -ENOMEM;
+    return number;
 }
 
 /* The stack of a node, and all further out, outer ones first. 0 or -ENOMEM. */
@@ -160,9 +165,7 @@ static void strings(struct json *j, const char *key, struct tables *t, const uin
     json_open(j, key, '[');
     for (size_t i = 0; i < t->frames.n; i++) {
         uint32_t text = column[t->frames.items[i]];
-        int64_t number = optional && !text ? -1 : string_of(t, t->c->text[text]);
-        if (number < 0 && !(optional && !text))
-            j->out->error = -ENOMEM;
+        int64_t number = optional && !text ? -1 : string_of(j, t, t->c->text[text]);
         if (number < 0)
             json_null(j, NULL);
         else
@@ -214,7 +217,7 @@ static void write_functions(struct json *j, struct tables *t)
     constant(j, "lib", modules.n, -1);
     json_open(j, "name", '[');
     for (size_t i = 0; i < modules.n; i++)
-        json_i64(j, NULL, string_of(t, t->c->text[modules.items[i]]));
+        json_i64(j, NULL, string_of(j, t, t->c->text[modules.items[i]]));
     json_close(j, ']');
     constant(j, "host", modules.n, -1);
     constant(j, "type", modules.n, 1); /* a library */

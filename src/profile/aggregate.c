@@ -1,6 +1,7 @@
 /*
- * Sums by function, line, module, thread … . What a stack's frames are asked for (function, line, module) has totals by one
- * walk through the tree, a key counted where it is entered first; what a sample is asked for (thread, CPU …) has none.
+ * Sums by function, line, module, thread … . What a stack's frames are asked for (function, line, module) has totals: every
+ * stack is gone through once, a key counted where it is met first. That takes no memory by node, and no longer than it took to
+ * read the stacks. What a sample is asked for (thread, CPU …) has none.
  *
  * The result is one allocation: the struct, then its columns.
  */
@@ -76,44 +77,26 @@ void groups_free(struct groups *groups)
     vector_free(&groups->first);
 }
 
-/* Enters every node once, outer before inner, and leaves it after all below it. `own` has each node's samples, and in the
- * end all below it too. */
-static int walk(const struct rk_profile_columns *c, const struct groups *groups, struct amount *own,
-                struct sums *ret)
-{
-    size_t n = c->node_n;
-    _cleanup_free_ uint32_t *inner = zeroed(n, sizeof *inner), *next = zeroed(n, sizeof *next);
-    _cleanup_free_ uint32_t *active = zeroed(groups->first.n, sizeof *active);
-    uint32_t first = RK_NO_NODE;
+/* What was sampled in each stack, whenever and wherever: a row for each of those that a sample ends in. */
+struct ends {
+    struct pairs nodes; /* (node, 0) */
+    VECTOR(struct amount) amounts;
+};
 
-    if (!inner || !next || !active)
-        return -ENOMEM;
-    memset(inner, 0xff, n * sizeof *inner);
-    for (size_t i = n; i-- > 0;) { /* the outer one of a node has a lower number: sums are ready when used */
-        uint32_t outer = c->node_parent[i], *list = outer == RK_NO_NODE ? &first : &inner[outer];
-        next[i] = *list;
-        *list = (uint32_t)i;
-        if (outer != RK_NO_NODE) {
-            own[outer].weight += own[i].weight;
-            own[outer].samples += own[i].samples;
-        }
-    }
-    for (uint32_t at = first; at != RK_NO_NODE;) {
-        uint32_t group = groups->of[c->node_frame[at]];
-        if (active[group]++ == 0) {
-            ret[group].total.weight += own[at].weight;
-            ret[group].total.samples += own[at].samples;
-        }
-        if (inner[at] != RK_NO_NODE) {
-            at = inner[at];
-            continue;
-        }
-        active[group]--;
-        while (next[at] == RK_NO_NODE && c->node_parent[at] != RK_NO_NODE) {
-            at = c->node_parent[at];
-            active[groups->of[c->node_frame[at]]]--;
-        }
-        at = next[at];
+static void ends_free(struct ends *ends)
+{
+    pairs_free(&ends->nodes);
+    vector_free(&ends->amounts);
+}
+
+static int ends_sum(const struct rk_profile_columns *c, struct ends *ret)
+{
+    for (size_t i = 0; i < c->sample_n; i++) {
+        int64_t row = pairs_add(&ret->nodes, c->sample_node[i], 0);
+        if (row < 0 || ((size_t)row == ret->amounts.n && !vector_push(&ret->amounts)))
+            return row < 0 ? (int)row : -ENOMEM;
+        ret->amounts.items[row].weight += c->sample_weight[i];
+        ret->amounts.items[row].samples += c->sample_count[i];
     }
     return 0;
 }
@@ -121,18 +104,26 @@ static int walk(const struct rk_profile_columns *c, const struct groups *groups,
 int sums_frames(const struct rk_profile *p, const struct groups *groups, struct sums *ret)
 {
     const struct rk_profile_columns *c = &p->columns;
-    _cleanup_free_ struct amount *own = zeroed(c->node_n, sizeof *own);
+    _cleanup_free_ uint32_t *met = zeroed(groups->first.n, sizeof *met); /* by group: the stack, + 1 */
+    struct ends ends = {0};
+    int rc = met ? ends_sum(c, &ends) : -ENOMEM;
 
-    if (!own)
-        return -ENOMEM;
-    for (size_t i = 0; i < c->sample_n; i++) {
-        struct sums *sums = &ret[groups->of[c->node_frame[c->sample_node[i]]]];
-        sums->self.weight += c->sample_weight[i];
-        sums->self.samples += c->sample_count[i];
-        own[c->sample_node[i]].weight += c->sample_weight[i];
-        own[c->sample_node[i]].samples += c->sample_count[i];
+    for (size_t i = 0; rc == 0 && i < ends.amounts.n; i++) {
+        uint32_t node = ends.nodes.items.items[i].a;
+        struct amount amount = ends.amounts.items[i], *self = &ret[groups->of[c->node_frame[node]]].self;
+        self->weight += amount.weight;
+        self->samples += amount.samples;
+        for (uint32_t at = node; at != RK_NO_NODE; at = c->node_parent[at]) {
+            uint32_t group = groups->of[c->node_frame[at]];
+            if (met[group] == (uint32_t)i + 1)
+                continue;
+            met[group] = (uint32_t)i + 1;
+            ret[group].total.weight += amount.weight;
+            ret[group].total.samples += amount.samples;
+        }
     }
-    return walk(c, groups, own, ret);
+    ends_free(&ends);
+    return rc;
 }
 
 /* Which column of samples tells the group, or of threads. */

@@ -55,7 +55,7 @@ struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *b
         table_free(&builder->frame_of.items[i]);
     vector_free(&builder->frame_of);
     table_free(&builder->unplaced);
-    pairs_free(&builder->nodes);
+    stacks_free(&builder->stacks);
     vector_free(&builder->threads);
     table_free(&builder->thread_of);
     intern_free(&builder->comms);
@@ -72,6 +72,7 @@ struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *b
     free(builder->cache);
     vector_free(&builder->addresses);
     vector_free(&builder->places);
+    vector_free(&builder->words);
     vector_free(&builder->event_of);
     rk_unwinder_close(builder->unwinder);
     vector_free(&builder->unwound);
@@ -140,13 +141,14 @@ static int64_t frame_of(struct rk_profile_builder *builder, uint64_t address, co
     return (int64_t)builder->frames.n++;
 }
 
-/* The long way: chain → addresses → places → frames → node. */
+/* The long way: chain → addresses → places → frames → stack. */
 static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc,
                            bool unwound)
 {
-    builder->addresses.n = builder->places.n = 0;
+    builder->addresses.n = builder->places.n = builder->words.n = 0;
     if (vector_reserve(&builder->addresses, sample->chain_n + 1) < 0 ||
-        vector_reserve(&builder->places, sample->chain_n + 1) < 0)
+        vector_reserve(&builder->places, sample->chain_n + 1) < 0 ||
+        vector_reserve(&builder->words, sample->chain_n + 1) < 0)
         return -ENOMEM;
     uint64_t *addresses = builder->addresses.items;
     struct rk_place *places = builder->places.items;
@@ -157,16 +159,13 @@ static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_s
     if (rc < 0)
         return rc;
 
-    int64_t node = PAIRS_NONE;
     while (n-- > 0) {
         int64_t frame = frame_of(builder, addresses[n], &places[n]);
         if (frame < 0)
             return frame;
-        node = pairs_add(&builder->nodes, (uint32_t)node, (uint32_t)frame);
-        if (node < 0)
-            return node;
+        builder->words.items[builder->words.n++] = (uint32_t)frame;
     }
-    return node;
+    return stacks_add(&builder->stacks, builder->words.items, builder->words.n);
 }
 
 static inline void hash_word(uint64_t hash[2], uint64_t word)
@@ -177,7 +176,7 @@ static inline void hash_word(uint64_t hash[2], uint64_t word)
     hash[1] ^= hash[1] >> 29;
 }
 
-/* The node of the sample's stack, from the cache where the same chain was met before. */
+/* The number of the sample's stack, from the cache where the same chain was met before. */
 static int64_t stack_of(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc,
                         bool unwound)
 {
@@ -191,11 +190,11 @@ static int64_t stack_of(struct rk_profile_builder *builder, const struct rk_samp
 
     struct chain_slot *slot = &builder->cache[hash_mix(hash[0]) & (CHAIN_SLOTS - 1)];
     if (slot->used && slot->hash[0] == hash[0] && slot->hash[1] == hash[1])
-        return slot->node;
-    int64_t node = build_stack(builder, sample, misc, unwound);
-    if (node >= 0)
-        *slot = (struct chain_slot){{hash[0], hash[1]}, (uint32_t)node, true};
-    return node;
+        return slot->stack;
+    int64_t stack = build_stack(builder, sample, misc, unwound);
+    if (stack >= 0)
+        *slot = (struct chain_slot){{hash[0], hash[1]}, (uint32_t)stack, true};
+    return stack;
 }
 
 static int64_t thread_of(struct rk_profile_builder *builder, int32_t pid, int32_t tid)
@@ -296,13 +295,13 @@ static void note_time(struct rk_profile_summary *summary, uint64_t time)
 }
 
 /* A sample whose stack is known. */
-static int add(struct rk_profile_builder *b, const struct rk_sample *sample, uint32_t node, uint32_t event,
+static int add(struct rk_profile_builder *b, const struct rk_sample *sample, uint32_t stack, uint32_t event,
                const struct builder_event *what)
 {
     uint64_t time = sample->present & RK_SAMPLE_TIME ? sample->time : 0;
     uint64_t weight = sample->present & RK_SAMPLE_PERIOD && sample->period ? sample->period : what->weight;
     int64_t origin = origin_of(b, sample, event);
-    int64_t cell = origin < 0 ? origin : pairs_add(&b->cells, node, (uint32_t)origin);
+    int64_t cell = origin < 0 ? origin : pairs_add(&b->cells, stack, (uint32_t)origin);
 
     if (cell < 0)
         return (int)cell;
@@ -341,10 +340,10 @@ int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *
     rc = unwound_chain(builder, stream, record, &sample);
     if (rc < 0)
         return rc;
-    int64_t node = stack_of(builder, &sample, record->misc, rc == 1);
-    if (node < 0)
-        return (int)node;
-    rc = add(builder, &sample, (uint32_t)node, record->event, &what);
+    int64_t stack = stack_of(builder, &sample, record->misc, rc == 1);
+    if (stack < 0)
+        return (int)stack;
+    rc = add(builder, &sample, (uint32_t)stack, record->event, &what);
     if (rc < 0)
         return rc;
     if (sample.present & RK_SAMPLE_TIME)

@@ -2,11 +2,11 @@
  * A profile while it is built. Memory grows with what is distinct, never with the number of samples:
  *
  *     frames    (module, offset in it), or an address that lies in no module
- *     nodes     the stacks as one prefix tree: (outer node, frame); a stack is its innermost node
+ *     stacks    of frames, each once, as one prefix tree (stacks.h)
  *     origins   (thread, its name, event, CPU, cgroup)
- *     cells     (node, origin), and their weights and counts by slices of time (slices.h)
+ *     cells     (stack, origin), and their weights and counts by slices of time (slices.h)
  *
- * Most samples repeat a chain seen before, so the way from a raw chain to its node is remembered in a cache
+ * Most samples repeat a chain seen before, so the way from a raw chain to its stack is remembered in a cache
  * of fixed size, keyed by two independent 64-bit hashes over the process, its address space's generation
  * and the chain's words. A generation is counted up whenever a record changes the mappings.
  */
@@ -15,6 +15,7 @@
 
 #include "base/intern.h"
 #include "profile/slices.h"
+#include "profile/stacks.h"
 #include "profile/waits.h"
 #include "unwind/chain.h"
 
@@ -33,7 +34,7 @@ struct thread {
 
 struct chain_slot {
     uint64_t hash[2];
-    uint32_t node;
+    uint32_t stack;
     bool used;
 };
 #define CHAIN_SLOTS 32768 /* a power of two */
@@ -46,7 +47,7 @@ struct rk_profile_builder {
     VECTOR(struct frame) frames;
     VECTOR(struct table) frame_of; /* by module: offset → frame */
     struct table unplaced;         /* address in no module → frame */
-    struct pairs nodes;            /* (outer node, frame) */
+    struct stacks stacks;          /* of frames */
 
     VECTOR(struct thread) threads;
     struct table thread_of;   /* pid << 32 | tid → thread */
@@ -58,7 +59,7 @@ struct rk_profile_builder {
     struct pairs scenes;      /* (CPU, cgroup) */
     struct pairs origins;     /* (owner, scene) */
 
-    struct pairs cells; /* (node, origin) */
+    struct pairs cells; /* (stack, origin) */
     struct slices slices;
     struct waits waits; /* off-CPU */
 
@@ -67,6 +68,7 @@ struct rk_profile_builder {
     struct chain_slot *cache;
     VECTOR(uint64_t) addresses; /* scratch: one chain */
     VECTOR(struct rk_place) places;
+    struct stacks_words words;
 
     /* Stored stacks, unwound when read. */
     struct rk_unwinder *unwinder; /* opened for the first of them */

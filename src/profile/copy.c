@@ -14,9 +14,9 @@ int copy_begin(struct copy *copy, const struct rk_profile *from, struct maker *t
         .threads = zeroed(c->thread_n, sizeof *copy->threads),
         .events = zeroed(c->event_n, sizeof *copy->events),
         .cgroups = zeroed(c->cgroup_n, sizeof *copy->cgroups),
-        .nodes = zeroed(c->node_n, sizeof *copy->nodes),
+        .stacks = zeroed(c->node_n, sizeof *copy->stacks),
     };
-    return copy->frames && copy->threads && copy->events && copy->cgroups && copy->nodes ? 0 : -ENOMEM;
+    return copy->frames && copy->threads && copy->events && copy->cgroups && copy->stacks ? 0 : -ENOMEM;
 }
 
 void copy_free(struct copy *copy)
@@ -25,7 +25,8 @@ void copy_free(struct copy *copy)
     free(copy->threads);
     free(copy->events);
     free(copy->cgroups);
-    free(copy->nodes);
+    free(copy->stacks);
+    vector_free(&copy->path);
 }
 
 /* Remembers where a row has gone. */
@@ -95,23 +96,50 @@ static int64_t copy_cgroup(struct copy *copy, uint32_t cgroup)
                 maker_cgroup(copy->to, c->cgroup_id[cgroup], c->text[c->cgroup_path[cgroup]]));
 }
 
-int copy_nodes(struct copy *copy)
+/* The frames of a node's stack that are wanted, innermost first: 0 or -errno. */
+static int path_of(struct copy *copy, uint32_t node)
 {
     const struct rk_profile_columns *c = &copy->from->columns;
+    size_t n = 0;
 
-    for (size_t i = 0; i < c->node_n; i++) {
-        int64_t frame = copy_frame(copy, c->node_frame[i]);
-        uint32_t outer = c->node_parent[i] == RK_NO_NODE ? RK_NO_NODE : copy->nodes[c->node_parent[i]] - 1;
-        int64_t node = frame < 0 ? frame : maker_node(copy->to, outer, (uint32_t)frame);
-        if (gone(&copy->nodes[i], node) < 0)
-            return (int)node;
+    copy->path.n = 0;
+    for (uint32_t at = node; at != RK_NO_NODE; at = c->node_parent[at]) {
+        uint32_t frame = c->node_frame[at];
+        if (copy->flags & RK_SELECT_NO_INLINE && c->frame_flags[frame] & RK_FRAME_INLINE)
+            continue;
+        int64_t added = copy_frame(copy, frame);
+        if (added < 0 || vector_reserve(&copy->path, 1) < 0)
+            return added < 0 ? (int)added : -ENOMEM;
+        copy->path.items[copy->path.n++] = (uint32_t)added;
+        n = !copy->begins || copy->begins[frame] ? copy->path.n : n;
     }
+    copy->path.n = n;
     return 0;
+}
+
+/* The stack of a node there; STACKS_NONE: it has no frame. */
+static int64_t copy_stack(struct copy *copy, uint32_t node)
+{
+    if (copy->stacks[node])
+        return copy->stacks[node] - 1;
+    int rc = path_of(copy, node);
+    size_t n = copy->path.n;
+    if (rc < 0 || n == 0)
+        return rc < 0 ? rc : (int64_t)STACKS_NONE;
+    for (size_t i = 0; !(copy->flags & RK_SELECT_REVERSE) && i < n / 2; i++) {
+        uint32_t inner = copy->path.items[i];
+        copy->path.items[i] = copy->path.items[n - 1 - i];
+        copy->path.items[n - 1 - i] = inner;
+    }
+    return gone(&copy->stacks[node], stacks_add(&copy->to->stacks, copy->path.items, n));
 }
 
 int copy_sample(struct copy *copy, size_t i, uint32_t node)
 {
     const struct rk_profile_columns *c = &copy->from->columns;
+    int64_t stack = copy_stack(copy, node);
+    if (stack < 0 || stack == STACKS_NONE)
+        return stack < 0 ? (int)stack : 0;
     int64_t thread = copy_thread(copy, c->sample_thread[i]);
     int64_t event = thread < 0 ? thread : copy_event(copy, c->sample_event[i]);
     int64_t cgroup = event < 0 ? event : copy_cgroup(copy, c->sample_cgroup[i]);
@@ -120,7 +148,7 @@ int copy_sample(struct copy *copy, size_t i, uint32_t node)
         return (int)cgroup;
     return maker_sample(copy->to,
                         &(struct maker_sample){
-                            .node = node,
+                            .stack = (uint32_t)stack,
                             .thread = (uint32_t)thread,
                             .event = (uint32_t)event,
                             .cpu = c->sample_cpu[i],

@@ -10,10 +10,13 @@
 struct copy {
     const struct rk_profile *from;
     struct maker *to;
-    const char *label; /* what all threads come from; NULL: what they say */
-    uint32_t flags;    /* RK_SELECT_NO_LINES */
-    uint64_t slice_ns; /* times go down to a multiple of it; 0: they go */
-    uint32_t *frames, *threads, *events, *cgroups, *nodes; /* number + 1 there; 0: not yet */
+    const char *label;     /* what all threads come from; NULL: what they say */
+    uint32_t flags;        /* RK_SELECT_NO_LINES, …_NO_INLINE, …_REVERSE */
+    uint64_t slice_ns;     /* times go down to a multiple of it; 0: they go */
+    const uint8_t *begins; /* by frame, not 0: stacks begin at the outermost of these; NULL: where they do */
+    uint32_t *frames, *threads, *events, *cgroups; /* number + 1 there; 0: not yet */
+    uint32_t *stacks;                              /* … by node */
+    struct stacks_words path;                      /* scratch */
 };
 
 /* 0 or -ENOMEM; free it in either case. */
@@ -24,10 +27,7 @@ void copy_free(struct copy *copy);
 int64_t copy_frame(struct copy *copy, uint32_t frame);
 int64_t copy_event(struct copy *copy, uint32_t event);
 
-/* All nodes as they are, into copy->nodes: 0 or -errno. */
-int copy_nodes(struct copy *copy);
-
-/* The i-th sample, in that node of the new profile: 0 or -errno. */
+/* The i-th sample, its stack ending in that node: 0 or -errno. One that has no frame left is left out. */
 int copy_sample(struct copy *copy, size_t i, uint32_t node);
 
 #endif

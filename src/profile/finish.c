@@ -14,25 +14,40 @@ static void finish_free(struct finish *f)
     rk_symbolizer_close(f->symbolizer);
     free(f->functions_of);
     vector_free(&f->inlines);
+    vector_free(&f->path);
+    vector_free(&f->folded);
     maker_free(&f->maker);
 }
 
-/* Each node of the builder's → one of the maker's. */
-static int fold(struct finish *f, uint32_t *node_of)
+/* A stack of the builder's, of addresses → one of the maker's, of functions. */
+static int64_t fold(struct finish *f, uint32_t stack)
+{
+    f->path.n = f->folded.n = 0;
+    if (stacks_path(&f->builder->stacks, stack, &f->path) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < f->path.n; i++) {
+        const struct frame_functions *functions = &f->functions_of[f->path.items[i]];
+        if (vector_reserve(&f->folded, functions->n) < 0)
+            return -ENOMEM;
+        memcpy(f->folded.items + f->folded.n, f->inlines.items + functions->first,
+               functions->n * sizeof *f->folded.items);
+        f->folded.n += functions->n;
+    }
+    return stacks_add(&f->maker.stacks, f->folded.items, f->folded.n);
+}
+
+/* The stacks that cells have: each is folded once. */
+static int stacks(struct finish *f, uint32_t *ret)
 {
     const struct rk_profile_builder *b = f->builder;
 
-    for (size_t i = 0; i < b->nodes.items.n; i++) {
-        struct pair node = b->nodes.items.items[i];
-        uint32_t outer = node.a == PAIRS_NONE ? RK_NO_NODE : node_of[node.a];
-        const struct frame_functions *functions = &f->functions_of[node.b];
-        for (uint32_t k = 0; k < functions->n; k++) {
-            int64_t folded = maker_node(&f->maker, outer, f->inlines.items[functions->first + k]);
-            if (folded < 0)
-                return (int)folded;
-            outer = (uint32_t)folded;
-        }
-        node_of[i] = outer;
+    memset(ret, 0xff, b->stacks.runs.n * sizeof *ret);
+    for (size_t i = 0; i < b->cells.items.n; i++) {
+        uint32_t stack = b->cells.items.items[i].a;
+        int64_t folded = ret[stack] == STACKS_NONE ? fold(f, stack) : ret[stack];
+        if (folded < 0)
+            return (int)folded;
+        ret[stack] = (uint32_t)folded;
     }
     return 0;
 }
@@ -119,7 +134,7 @@ static int cgroups(struct finish *f, uint32_t *ret)
 
 /* Where the parts of the builder's cells have gone. */
 struct moved {
-    uint32_t *nodes, *threads, *cgroups;
+    uint32_t *stacks, *threads, *cgroups;
     struct table events;
 };
 
@@ -134,7 +149,7 @@ static int samples(struct finish *f, const struct moved *moved)
         struct pair owner = b->owners.items.items[origin.a], scene = b->scenes.items.items[origin.b];
         bool waits = owner.b < b->event_of.n && b->event_of.items[owner.b].off_cpu && !b->waits.seen;
         struct maker_sample sample = {
-            .node = moved->nodes[cell.a],
+            .stack = moved->stacks[cell.a],
             .thread = moved->threads[owner.a],
             .event = table_get(&moved->events, owner.b),
             .cpu = scene.a,
@@ -153,16 +168,16 @@ static int rows(struct finish *f, const struct rk_stream *stream)
 {
     const struct rk_profile_builder *b = f->builder;
     struct moved moved = {
-        .nodes = zeroed(b->nodes.items.n, sizeof *moved.nodes),
+        .stacks = zeroed(b->stacks.runs.n, sizeof *moved.stacks),
         .threads = zeroed(b->identities.items.n, sizeof *moved.threads),
         .cgroups = zeroed(b->cgroups.n, sizeof *moved.cgroups),
     };
-    int rc = moved.nodes && moved.threads && moved.cgroups ? 0 : -ENOMEM;
+    int rc = moved.stacks && moved.threads && moved.cgroups ? 0 : -ENOMEM;
 
-    if (rc == 0 && (rc = fold(f, moved.nodes)) == 0 && (rc = threads(f, stream, moved.threads)) == 0 &&
+    if (rc == 0 && (rc = stacks(f, moved.stacks)) == 0 && (rc = threads(f, stream, moved.threads)) == 0 &&
         (rc = events(f, stream, &moved.events)) == 0 && (rc = cgroups(f, moved.cgroups)) == 0)
         rc = samples(f, &moved);
-    free(moved.nodes);
+    free(moved.stacks);
     free(moved.threads);
     free(moved.cgroups);
     table_free(&moved.events);
@@ -204,7 +219,7 @@ static int tell_build_ids(struct finish *f, const struct rk_stream *stream)
 /* What only feeding needs is not needed any more: the finished profile is made in its place. */
 static void settle(struct rk_profile_builder *b)
 {
-    pairs_settle(&b->nodes);
+    stacks_settle(&b->stacks);
     pairs_settle(&b->cells);
     table_free(&b->slices.row_of);
     free(b->cache);
@@ -228,6 +243,8 @@ static int finish_run(struct finish *f, struct rk_profile_builder *builder, cons
     }
     if (rc == 0) {
         summarise(builder, stream, &summary);
+        stacks_free(&builder->stacks);
+        slices_free(&builder->slices);
         rc = maker_end(&f->maker, &summary, ret);
     }
     if (rc == -ENOMEM)

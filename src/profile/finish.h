@@ -2,8 +2,7 @@
  * From what the builder collected to a profile, in this order:
  *
  *     name        frames → functions and lines, module by module; a frame in inlined code is several, one inside the other
- *     fold        the tree of addresses → the tree of frames, which is far smaller: two addresses in one line are one
- *                 path
+ *     fold        stacks of addresses → stacks of functions, which are fewer: two addresses in one line are one
  *     rows        threads, events, cgroups; samples follow to where their stacks have gone
  */
 #ifndef PROFILE_FINISH_H
@@ -21,8 +20,9 @@ struct finish {
     struct frame_functions {
         size_t first;
         uint32_t n;
-    } * functions_of;         /* by frame of the builder: of `inlines`, one at least */
-    VECTOR(uint32_t) inlines; /* frames of the maker, outermost first */
+    } * functions_of;                 /* by frame of the builder: of `inlines`, one at least */
+    VECTOR(uint32_t) inlines;         /* frames of the maker, outermost first */
+    struct stacks_words path, folded; /* scratch: one stack */
 };
 
 /* 0 or -errno; needs symbolizer, makes functions_of. */

@@ -76,25 +76,24 @@ static int64_t frame_of(struct maker *m, const char *name, size_t n)
     return maker_frame(m, &frame);
 }
 
-/* The stack's node. */
-static int64_t stack_of(struct maker *m, const char *stack, size_t n)
+/* The stack's number; `path` is scratch. */
+static int64_t stack_of(struct maker *m, const char *stack, size_t n, struct stacks_words *path)
 {
-    int64_t node = RK_NO_NODE;
-
+    path->n = 0;
     for (size_t at = 0; at <= n;) {
         const char *end = at < n ? memchr(stack + at, ';', n - at) : NULL;
         size_t bytes = end ? (size_t)(end - stack) - at : n - at;
         int64_t frame = frame_of(m, stack + at, bytes);
-        node = frame < 0 ? frame : maker_node(m, (uint32_t)node, (uint32_t)frame);
-        if (node < 0)
-            return node;
+        if (frame < 0 || vector_reserve(path, 1) < 0)
+            return frame < 0 ? frame : -ENOMEM;
+        path->items[path->n++] = (uint32_t)frame;
         at += bytes + 1;
     }
-    return node;
+    return stacks_add(&m->stacks, path->items, path->n);
 }
 
 /* One line: 1 added, 0 damaged, -errno. */
-static int line_add(struct maker *m, const char *line, size_t n, uint64_t *sum)
+static int line_add(struct maker *m, const char *line, size_t n, uint64_t *sum, struct stacks_words *path)
 {
     uint64_t count;
     size_t tail = count_of(line, n, &count);
@@ -102,31 +101,32 @@ static int line_add(struct maker *m, const char *line, size_t n, uint64_t *sum)
     if (!tail || n == tail || memchr(line, 0, n) || count > INT64_MAX - *sum)
         return 0;
     *sum += count;
-    int64_t node = stack_of(m, line, n - tail);
-    if (node < 0)
-        return (int)node;
+    int64_t stack = stack_of(m, line, n - tail, path);
+    if (stack < 0)
+        return (int)stack;
     if (count == 0)
         return 1;
     int rc = maker_sample(
-        m, &(struct maker_sample){.node = (uint32_t)node, .cpu = RK_NO_CPU, .amount = {count, count}});
+        m, &(struct maker_sample){.stack = (uint32_t)stack, .cpu = RK_NO_CPU, .amount = {count, count}});
     return rc < 0 ? rc : 1;
 }
 
 static int lines_add(struct maker *m, const char *bytes, size_t n, uint64_t *ret_good, uint64_t *ret_damaged)
 {
+    struct stacks_words path = {0};
     uint64_t sum = 0;
+    int rc = 0;
 
-    for (size_t at = 0; at < n;) {
+    for (size_t at = 0; at < n && rc >= 0;) {
         const char *end = memchr(bytes + at, '\n', n - at);
         size_t line = end ? (size_t)(end - bytes) - at : n - at, used = trim(bytes + at, line);
-        int rc = used && bytes[at] != '#' ? line_add(m, bytes + at, used, &sum) : 1;
-        if (rc < 0)
-            return rc;
+        rc = used && bytes[at] != '#' ? line_add(m, bytes + at, used, &sum, &path) : 1;
         *ret_damaged += rc == 0;
         *ret_good += rc && used;
         at += line + 1;
     }
-    return 0;
+    vector_free(&path);
+    return rc < 0 ? rc : 0;
 }
 
 int folded_read(const char *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged)

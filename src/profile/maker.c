@@ -38,7 +38,7 @@ void maker_free(struct maker *m)
     unique_free(&m->cgroups);
     unique_free(&m->sources);
     unique_free(&m->samples);
-    pairs_free(&m->nodes);
+    stacks_free(&m->stacks);
     vector_free(&m->amounts);
     vector_free(&m->event_loss);
     m->profile = NULL;
@@ -111,7 +111,7 @@ int64_t maker_cgroup(struct maker *m, uint64_t id, const char *path)
 int maker_sample(struct maker *m, const struct maker_sample *s)
 {
     int64_t row = unique_add(
-        &m->samples, (uint64_t[]){s->time, both(s->thread, s->node), both(s->event, s->cpu), s->cgroup});
+        &m->samples, (uint64_t[]){s->time, both(s->thread, s->stack), both(s->event, s->cpu), s->cgroup});
     if (row < 0)
         return (int)row;
     if ((size_t)row == m->amounts.n && !vector_push(&m->amounts))
@@ -195,27 +195,31 @@ static int frames_end(struct maker *m)
     return rc < 0 ? rc : functions_end(m);
 }
 
+/* Every word of the stacks is a node: they are its frames as they are. */
 static int nodes_end(struct maker *m)
 {
     struct rk_profile *p = m->profile;
-    size_t n = m->nodes.items.n;
-    uint32_t *parent = zeroed(n, sizeof *parent), *frame = zeroed(n, sizeof *frame);
-    uint32_t *depth = zeroed(n, sizeof *depth);
+    struct stacks *stacks = &m->stacks;
+    size_t n = stacks->words.n;
+    uint32_t *parent = zeroed(n, sizeof *parent);
 
+    stacks_settle(stacks);
+    if (!parent || (!stacks->words.items && vector_reserve(&stacks->words, 1) < 0)) {
+        free(parent);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < stacks->runs.n; i++) {
+        const struct stacks_run *run = &stacks->runs.items[i];
+        parent[run->first] = run->outer == STACKS_NONE ? RK_NO_NODE : stacks_end(stacks, run->outer);
+        for (uint32_t k = 1; k < run->n; k++)
+            parent[run->first + k] = run->first + k - 1;
+    }
     p->columns.node_n = n;
     p->columns.node_parent = parent;
-    p->columns.node_frame = frame;
-    for (size_t i = 0; parent && frame && depth && i < n; i++) {
-        struct pair node = m->nodes.items.items[i];
-        parent[i] = node.a;
-        frame[i] = node.b;
-        depth[i] = node.a == RK_NO_NODE ? 1 : depth[node.a] + 1;
-        if (depth[i] > p->summary.depth)
-            p->summary.depth = depth[i];
-    }
-    free(depth);
-    pairs_free(&m->nodes);
-    return parent && frame && depth ? 0 : -ENOMEM;
+    p->columns.node_frame = stacks->words.items;
+    p->summary.depth = stacks->deepest;
+    stacks->words = (struct stacks_words){0};
+    return 0;
 }
 
 /* Threads, sources, cgroups: small tables. */
@@ -292,7 +296,7 @@ static int samples_end(struct maker *m)
         const uint64_t *key = unique_key(&m->samples, order[i]);
         time[i] = key[0];
         thread[i] = LOW(key[1]);
-        node[i] = HIGH(key[1]);
+        node[i] = stacks_end(&m->stacks, HIGH(key[1]));
         event[i] = LOW(key[2]);
         cpu[i] = HIGH(key[2]);
         cgroup[i] = (uint32_t)key[3];

@@ -6,8 +6,8 @@
  *     struct maker m;
  *     maker_begin(&m);
  *     frame = maker_frame(&m, &(struct maker_frame){.symbol = maker_text(&m, "main"), …});
- *     node = maker_node(&m, RK_NO_NODE, frame);
- *     maker_sample(&m, &(struct maker_sample){.node = node, …});
+ *     stack = stacks_add(&m.stacks, &frame, 1);
+ *     maker_sample(&m, &(struct maker_sample){.stack = stack, …});
  *     rc = maker_end(&m, &summary, &profile);     // or maker_free(&m)
  *
  * Every call that adds gives the row's number or -errno.
@@ -17,6 +17,7 @@
 
 #include "profile/pairs.h"
 #include "profile/profile.h"
+#include "profile/stacks.h"
 #include "profile/unique.h"
 
 #include <stdbool.h>
@@ -31,7 +32,7 @@ struct maker_frame {
 };
 
 struct maker_sample {
-    uint32_t node, thread, event, cpu, cgroup;
+    uint32_t stack, thread, event, cpu, cgroup;
     uint64_t time;
     struct amount amount;
 };
@@ -39,7 +40,7 @@ struct maker_sample {
 struct maker {
     struct rk_profile *profile; /* its texts */
     struct unique frames, threads, events, cgroups, sources, samples;
-    struct pairs nodes;
+    struct stacks stacks;              /* of frames */
     VECTOR(struct amount) amounts;     /* beside samples */
     VECTOR(struct rk_loss) event_loss; /* beside events */
 };
@@ -50,10 +51,6 @@ void maker_free(struct maker *m);
 
 int64_t maker_text(struct maker *m, const char *text);
 int64_t maker_frame(struct maker *m, const struct maker_frame *frame);
-static inline int64_t maker_node(struct maker *m, uint32_t outer, uint32_t frame)
-{
-    return pairs_add(&m->nodes, outer, frame);
-}
 int64_t maker_source(struct maker *m, const char *name);
 int64_t maker_thread(struct maker *m, uint32_t source, int32_t pid, int32_t tid, const char *name);
 /* `loss` (NULL: nothing is known) is added to what is known of the event. */

@@ -30,10 +30,8 @@ static int add(struct maker *m, const struct rk_profile *from, const char *label
         int64_t event = copy_event(&copy, i);
         rc = event < 0 ? (int)event : 0;
     }
-    if (rc >= 0)
-        rc = copy_nodes(&copy);
     for (size_t i = 0; rc >= 0 && i < from->columns.sample_n; i++)
-        rc = copy_sample(&copy, i, copy.nodes[from->columns.sample_node[i]] - 1);
+        rc = copy_sample(&copy, i, from->columns.sample_node[i]);
     copy_free(&copy);
     return rc < 0 ? rc : 0;
 }

@@ -34,8 +34,7 @@ static void pprof_free(struct pprof *p)
     vector_free(&p->ids);
     vector_free(&p->values);
     vector_free(&p->lines);
-    pairs_free(&p->placed);
-    vector_free(&p->node_of);
+    vector_free(&p->path);
 }
 
 /* A string's text, up to a NUL; "" where there is none of that number. */

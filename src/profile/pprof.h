@@ -18,6 +18,7 @@ struct function {
 struct location {
     uint64_t mapping;
     struct cursor bytes;
+    uint32_t first, n; /* frames of it, outermost first; n 0: not yet */
 };
 
 struct value_type {
@@ -37,10 +38,10 @@ struct pprof {
     VECTOR(uint64_t) comments;
     uint64_t time, duration;
     VECTOR(uint64_t) ids, values; /* scratch: one sample */
-    VECTOR(uint32_t) lines;       /* scratch: one location's frames */
-    struct pairs placed;          /* (outer node, location) … */
-    VECTOR(uint32_t) node_of;     /* … and the node of its innermost function there */
-    uint64_t frames, good, damaged;
+    struct stacks_words lines;    /* locations' frames */
+    struct stacks_words path;     /* scratch: one stack */
+    uint64_t frames;              /* of all stacks */
+    uint64_t good, damaged;
     uint64_t weight, count; /* of all so far, which must fit 63 bits */
     struct rk_profile_summary summary;
 };

@@ -1,4 +1,4 @@
-/* A pprof file's samples: locations become nodes of the tree, labels say whose a sample is. */
+/* A pprof file's samples: locations become frames of stacks, labels say whose a sample is. */
 #include "profile/pprof.h"
 
 #include <reckon/symbol.h>
@@ -8,8 +8,9 @@
 #include <stdio.h>
 
 #define LINES_MOST 4096u    /* functions inlined into one place */
-#define FRAMES_MOST 8u      /* frames of all stacks, for each byte of the file … */
-#define FRAMES_EXTRA 65536u /* … and these */
+#define FRAMES_MOST 8u      /* frames that are kept, for each byte of the file … */
+#define WORK_MOST 256u      /* … and those of all stacks, however often they come … */
+#define FRAMES_EXTRA 65536u /* … as if it had so many bytes more */
 
 /* One line of a location: the frame of its function. */
 static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, uint64_t line, uint32_t flags)
@@ -45,57 +46,69 @@ static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, ui
     return maker_frame(&p->m, &frame);
 }
 
-/* The node of a location's functions inside of `outer`: the last line is the function, those before are inlined. */
-static int64_t location_build(struct pprof *p, uint32_t outer, uint32_t at)
+static int line_push(struct pprof *p, int64_t frame)
 {
-    uint64_t mapping = at == TABLE_NONE ? 0 : p->locations.items[at].mapping;
-    struct cursor c = at == TABLE_NONE ? cursor_of(NULL, 0) : p->locations.items[at].bytes;
-    struct field f;
-
-    p->lines.n = 0;
-    p->frames++;
-    while (wire_next(&c, &f)) {
-        uint64_t function, line, unused;
-        if (f.number != 4 || f.wire != WIRE_BYTES || p->lines.n >= LINES_MOST)
-            continue;
-        pprof_numbers_of(f.bytes, 1, 2, &unused, &function, &line);
-        int64_t frame = frame_of(p, mapping, function, line, RK_FRAME_INLINE);
-        uint32_t *row = frame < 0 ? NULL : vector_push(&p->lines);
-        if (!row)
-            return frame < 0 ? frame : -ENOMEM;
-        *row = (uint32_t)frame;
-        p->frames++;
-    }
-    int64_t node = outer;
-    if (p->lines.n == 0) {
-        int64_t frame = frame_of(p, mapping, 0, 0, 0);
-        return frame < 0 ? frame : maker_node(&p->m, outer, (uint32_t)frame);
-    }
-    for (size_t i = p->lines.n; i-- > 0 && node >= 0;) {
-        const uint64_t *key = unique_key(&p->m.frames, p->lines.items[i]);
-        int64_t frame = p->lines.items[i];
-        if (i + 1 == p->lines.n) /* the function itself: the same frame, but for the flag */
-            frame = unique_add(&p->m.frames,
-                               (uint64_t[]){key[0], key[1], key[2], key[3] & ~(uint64_t)RK_FRAME_INLINE});
-        node = frame < 0 ? frame : maker_node(&p->m, (uint32_t)node, (uint32_t)frame);
-    }
-    return node;
+    if (frame < 0 || vector_reserve(&p->lines, 1) < 0)
+        return frame < 0 ? (int)frame : -ENOMEM;
+    p->lines.items[p->lines.n++] = (uint32_t)frame;
+    return 0;
 }
 
-/* The same, built once. */
-static int64_t location_add(struct pprof *p, uint32_t outer, uint64_t id)
+/* The frames of a location, outermost first: in the file the last line is the function, those before are inlined. */
+static int location_build(struct pprof *p, struct location *location)
+{
+    struct cursor c = location->bytes;
+    size_t first = p->lines.n;
+    struct field f;
+    int rc = 0;
+
+    while (rc == 0 && wire_next(&c, &f)) {
+        uint64_t function, line, unused;
+        if (f.number != 4 || f.wire != WIRE_BYTES || p->lines.n - first >= LINES_MOST)
+            continue;
+        pprof_numbers_of(f.bytes, 1, 2, &unused, &function, &line);
+        rc = line_push(p, frame_of(p, location->mapping, function, line, RK_FRAME_INLINE));
+    }
+    if (rc == 0 && p->lines.n == first) {
+        rc = line_push(p, frame_of(p, location->mapping, 0, 0, 0));
+    } else if (rc == 0) { /* the function itself: the same frame, but for the flag */
+        const uint64_t *key = unique_key(&p->m.frames, p->lines.items[p->lines.n - 1]);
+        int64_t frame = unique_add(&p->m.frames,
+                                   (uint64_t[]){key[0], key[1], key[2], key[3] & ~(uint64_t)RK_FRAME_INLINE});
+        p->lines.items[p->lines.n - 1] = (uint32_t)frame;
+        rc = frame < 0 ? (int)frame : 0;
+    }
+    if (rc < 0)
+        return rc;
+    for (size_t i = first, k = p->lines.n - 1; i < k; i++, k--) {
+        uint32_t inner = p->lines.items[i];
+        p->lines.items[i] = p->lines.items[k];
+        p->lines.items[k] = inner;
+    }
+    location->first = (uint32_t)first;
+    location->n = (uint32_t)(p->lines.n - first);
+    return 0;
+}
+
+/* Appends a location's frames to the path; one that there is not is a frame without a name. */
+static int location_add(struct pprof *p, uint64_t id)
 {
     uint32_t at = table_get(&p->location_of, id);
-    int64_t place = pairs_add(&p->placed, outer, at);
+    struct location none = {.bytes = cursor_of(NULL, 0)}, *location = &none;
+    int rc = 0;
 
-    if (place < 0 || (size_t)place < p->node_of.n)
-        return place < 0 ? place : p->node_of.items[place];
-    int64_t node = location_build(p, outer, at);
-    uint32_t *row = node < 0 ? NULL : vector_push(&p->node_of);
-    if (!row)
-        return node < 0 ? node : -ENOMEM;
-    *row = (uint32_t)node;
-    return node;
+    if (at != TABLE_NONE)
+        location = &p->locations.items[at];
+    if (location->n == 0)
+        rc = location_build(p, location);
+    if (rc < 0 || vector_reserve(&p->path, location->n) < 0)
+        return rc < 0 ? rc : -ENOMEM;
+    memcpy(p->path.items + p->path.n, p->lines.items + location->first, location->n * sizeof *p->path.items);
+    p->path.n += location->n;
+    p->frames += location->n;
+    if (location == &none)
+        p->lines.n = none.first;
+    return 0;
 }
 
 /* What labels say of a sample. */
@@ -160,7 +173,9 @@ static int sample_parse(struct pprof *p, struct cursor c, struct labels *ret)
 /* Few bytes that say much: made to do harm. */
 bool pprof_overdone(const struct pprof *p)
 {
-    return p->frames / FRAMES_MOST > cursor_left(&p->all) + FRAMES_EXTRA;
+    uint64_t bytes = cursor_left(&p->all) + FRAMES_EXTRA, kept = p->m.stacks.words.n + p->lines.n;
+
+    return kept / FRAMES_MOST > bytes || (p->frames + p->path.n) / WORK_MOST > bytes;
 }
 
 /* Whether the sample's values are no less than 0 (a difference of two profiles is no profile), and the sums no more than can
@@ -190,12 +205,13 @@ int pprof_sample_add(struct pprof *p, struct cursor c, uint64_t slice_ns)
         return rc == -EBADMSG ? 0 : rc;
     if (!fits(p))
         return 0;
-    int64_t node = RK_NO_NODE;
-    for (size_t i = p->ids.n; i-- > 0 && node >= 0 && !pprof_overdone(p);)
-        node = location_add(p, (uint32_t)node, p->ids.items[i]);
+    p->path.n = 0;
+    for (size_t i = p->ids.n; i-- > 0 && rc == 0 && !pprof_overdone(p);)
+        rc = location_add(p, p->ids.items[i]);
     if (pprof_overdone(p))
         return 0;
-    int64_t source = node < 0 ? node : maker_source(&p->m, l.source);
+    int64_t stack = rc < 0 ? rc : stacks_add(&p->m.stacks, p->path.items, p->path.n);
+    int64_t source = stack < 0 ? stack : maker_source(&p->m, l.source);
     int64_t thread =
         source < 0 ? source : maker_thread(&p->m, (uint32_t)source, (int32_t)l.pid, (int32_t)l.tid, l.thread);
     int64_t cgroup = thread < 0 ? thread : maker_cgroup(&p->m, 0, l.cgroup);
@@ -212,7 +228,7 @@ int pprof_sample_add(struct pprof *p, struct cursor c, uint64_t slice_ns)
                  count = t->count == UINT32_MAX ? 1 : p->values.items[t->count];
         if ((weight == 0 && (count == 0 || t->count == UINT32_MAX)) || count > INT64_MAX)
             continue;
-        rc = maker_sample(&p->m, &(struct maker_sample){.node = (uint32_t)node,
+        rc = maker_sample(&p->m, &(struct maker_sample){.stack = (uint32_t)stack,
                                                         .thread = (uint32_t)thread,
                                                         .event = t->event,
                                                         .cpu = l.cpu < 0 ? RK_NO_CPU : (uint32_t)l.cpu,

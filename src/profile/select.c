@@ -26,9 +26,9 @@ struct selection {
     uint8_t *frames;                     /* by frame: the above */
     uint8_t *threads, *events, *cgroups; /* by each: 1, wanted */
     uint8_t *nodes;                      /* by node: HAS_… of it and all further out; IS_SELF of itself */
-    uint32_t *end;                       /* by node: where its stack ends now, RK_NO_NODE: it is not wanted */
-    uint8_t *needed;                     /* by node of `end` and all further out */
-    bool dropped;                        /* some sample was not wanted */
+    uint8_t *begins;                     /* by frame: IS_CALLEE; NULL: stacks begin where they do */
+    uint32_t *end; /* by node: where its stack ends now, RK_NO_NODE: it is not wanted; NULL: where it does */
+    bool dropped;  /* some sample was not wanted */
 };
 
 static void selection_free(struct selection *s)
@@ -40,7 +40,7 @@ static void selection_free(struct selection *s)
     free(s->cgroups);
     free(s->nodes);
     free(s->end);
-    free(s->needed);
+    free(s->begins);
 }
 
 /* Marks each of the n texts of a column (by `bit` in `marks`) that matches; NULL matches all. */
@@ -147,11 +147,10 @@ static void choose_nodes(struct selection *s)
         uint8_t frame = s->frames[c->node_frame[i]], before = outer == RK_NO_NODE ? 0 : s->nodes[outer];
         bool gone = f->flags & RK_SELECT_NO_INLINE && c->frame_flags[c->node_frame[i]] & RK_FRAME_INLINE;
         s->nodes[i] = gone ? before : (uint8_t)((before & ~IS_SELF) | frame);
-        s->end[i] = !gone && frame & IS_CALLER ? (uint32_t)i
-                    : outer == RK_NO_NODE      ? RK_NO_NODE
-                                               : s->end[outer];
-        if (!f->callers)
-            s->end[i] = (uint32_t)i;
+        if (s->end)
+            s->end[i] = !gone && frame & IS_CALLER ? (uint32_t)i
+                        : outer == RK_NO_NODE      ? RK_NO_NODE
+                                                   : s->end[outer];
     }
 }
 
@@ -174,64 +173,6 @@ static bool wanted(const struct selection *s, size_t i)
     return f->cpu_n == 0;
 }
 
-/* Stacks that are left: their frames into the new profile's tree. With callees, they begin at the outermost of these. */
-static int build_nodes(const struct selection *s, struct copy *copy)
-{
-    const struct rk_profile_columns *c = &s->profile->columns;
-
-    for (size_t i = c->node_n; i-- > 0;)
-        if (s->needed[i] && c->node_parent[i] != RK_NO_NODE)
-            s->needed[c->node_parent[i]] = 1;
-    for (size_t i = 0; i < c->node_n; i++) {
-        uint32_t outer = c->node_parent[i], frame = c->node_frame[i];
-        uint32_t before = outer == RK_NO_NODE ? 0 : copy->nodes[outer];
-        if (!s->needed[i])
-            continue;
-        copy->nodes[i] = before;
-        if ((s->filter->flags & RK_SELECT_NO_INLINE && c->frame_flags[frame] & RK_FRAME_INLINE) ||
-            (!before && s->filter->callees && !(s->frames[frame] & IS_CALLEE)))
-            continue;
-        int64_t added = copy_frame(copy, frame);
-        int64_t node =
-            added < 0 ? added : maker_node(copy->to, before ? before - 1 : RK_NO_NODE, (uint32_t)added);
-        if (node < 0)
-            return (int)node;
-        copy->nodes[i] = (uint32_t)node + 1;
-    }
-    return 0;
-}
-
-/* The same from the inside out: one path for each stack that samples end in. */
-static int build_reversed(const struct selection *s, struct copy *copy)
-{
-    const struct rk_profile_columns *c = &s->profile->columns;
-    bool no_inline = s->filter->flags & RK_SELECT_NO_INLINE;
-
-    for (size_t i = 0; i < c->node_n; i++) {
-        uint32_t before = 0, last = RK_NO_NODE;
-        if (!s->needed[i])
-            continue;
-        for (uint32_t at = (uint32_t)i; s->filter->callees && at != RK_NO_NODE; at = c->node_parent[at])
-            last = s->frames[c->node_frame[at]] & IS_CALLEE ? at : last; /* the outermost */
-        for (uint32_t at = (uint32_t)i; at != RK_NO_NODE; at = c->node_parent[at]) {
-            uint32_t frame = c->node_frame[at];
-            if (!(no_inline && c->frame_flags[frame] & RK_FRAME_INLINE)) {
-                int64_t added = copy_frame(copy, frame);
-                int64_t node = added < 0
-                                   ? added
-                                   : maker_node(copy->to, before ? before - 1 : RK_NO_NODE, (uint32_t)added);
-                if (node < 0)
-                    return (int)node;
-                before = (uint32_t)node + 1;
-            }
-            if (at == last)
-                break;
-        }
-        copy->nodes[i] = before;
-    }
-    return 0;
-}
-
 static int choose(struct selection *s, struct rk_error *e)
 {
     const struct rk_profile_columns *c = &s->profile->columns;
@@ -243,16 +184,18 @@ static int choose(struct selection *s, struct rk_error *e)
     s->events = zeroed(c->event_n, 1);
     s->cgroups = zeroed(c->cgroup_n, 1);
     s->nodes = zeroed(c->node_n, 1);
-    s->end = zeroed(c->node_n, sizeof *s->end);
-    s->needed = zeroed(c->node_n, 1);
-    if (!s->texts || !s->frames || !s->threads || !s->events || !s->cgroups || !s->nodes || !s->end ||
-        !s->needed)
+    s->end = s->filter->callers ? zeroed(c->node_n, sizeof *s->end) : NULL;
+    s->begins = s->filter->callees ? zeroed(c->frame_n, 1) : NULL;
+    if (!s->texts || !s->frames || !s->threads || !s->events || !s->cgroups || !s->nodes ||
+        (s->filter->callers && !s->end) || (s->filter->callees && !s->begins))
         return fail_memory(e, RK_STAGE_PROFILE);
     for (size_t i = 0; i < c->event_n; i++)
         s->events[i] = !s->filter->event || strcmp(c->text[c->event_name[i]], s->filter->event) == 0;
     if ((rc = choose_threads(s, e)) < 0 || (rc = choose_frames(s, e)) < 0 ||
         (rc = match(s, s->filter->cgroup, c->cgroup_path, c->cgroup_n, s->cgroups, 1, e)) < 0)
         return rc;
+    for (size_t i = 0; s->begins && i < c->frame_n; i++)
+        s->begins[i] = s->frames[i] & IS_CALLEE;
     choose_nodes(s);
     return 0;
 }
@@ -289,7 +232,6 @@ static int copy_selected(struct selection *s, struct copy *copy, struct rk_profi
     for (size_t i = 0; rc == 0 && i < c->sample_n; i++) {
         rows[i] = wanted(s, i);
         if (rows[i]) {
-            s->needed[s->end[c->sample_node[i]]] = 1;
             first = c->sample_time[i] < first ? c->sample_time[i] : first;
             last = c->sample_time[i] > last ? c->sample_time[i] : last;
         }
@@ -298,11 +240,9 @@ static int copy_selected(struct selection *s, struct copy *copy, struct rk_profi
     for (uint32_t i = 0; rc >= 0 && i < c->event_n; i++)
         if (s->events[i])
             rc = copy_event(copy, i) < 0 ? -ENOMEM : 0;
-    if (rc == 0)
-        rc = s->filter->flags & RK_SELECT_REVERSE ? build_reversed(s, copy) : build_nodes(s, copy);
     for (size_t i = 0; rc == 0 && i < c->sample_n; i++)
-        if (rows[i] && copy->nodes[s->end[c->sample_node[i]]])
-            rc = copy_sample(copy, i, copy->nodes[s->end[c->sample_node[i]]] - 1);
+        if (rows[i])
+            rc = copy_sample(copy, i, s->end ? s->end[c->sample_node[i]] : c->sample_node[i]);
     summarise(s, first == UINT64_MAX ? 0 : first, last, ret);
     return rc;
 }
@@ -330,6 +270,7 @@ int rk_profile_select(const struct rk_profile *profile, const struct rk_profile_
     if (rc == 0) {
         rc = copy_begin(&copy, profile, &m);
         copy.flags = ours.flags;
+        copy.begins = s.begins;
         if (ours.flags & RK_SELECT_NO_TIMES)
             copy.slice_ns = 0;
         if (rc == 0)

@@ -601,11 +601,11 @@ static void memory_is_by_what_is_distinct(void **state)
     for (size_t i = 0; i < 1000000; i++) {
         fake_feed_in(b, 100, 100, 0, 1, chains[i % 1000], 12);
         if (i == 999) {
-            nodes = b->nodes.items.n;
+            nodes = b->stacks.words.n;
             samples = b->cells.items.n;
         }
     }
-    assert_int_equal(b->nodes.items.n, nodes);
+    assert_int_equal(b->stacks.words.n, nodes);
     assert_int_equal(b->cells.items.n, samples);
     assert_true(b->slices.rows.n <= samples + SLICES_EXTRA);
     assert_true(samples <= 1000 && nodes <= 11000);
