@@ -159,3 +159,9 @@ void control_close(struct control *control)
         close(control->ack);
     control->in = control->ack = -1;
 }
+
+void control_unknown(const struct control *control, const char *verb)
+{
+    fprintf(stderr, "reckon %s: --control: no word '%s'; there are enable, disable, ping, snapshot, stop\n",
+            verb, control->line);
+}

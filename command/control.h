@@ -38,6 +38,9 @@ int control_open(struct control *control, const char *where, char *why, size_t s
 
 /* The next word that has come, never blocking. Each but NONE, UNKNOWN and END is answered by control_answer(). */
 enum control_word control_next(struct control *control);
+
+/* Tells the user of reckon VERB that the word of CONTROL_UNKNOWN is none. */
+void control_unknown(const struct control *control, const char *verb);
 void control_answer(struct control *control);
 
 void control_close(struct control *control);

@@ -226,9 +226,7 @@ static int obey(struct loop *l)
             l->stop = true;
             break;
         case CONTROL_UNKNOWN:
-            fprintf(stderr,
-                    "reckon stat: --control: no word '%s'; there are enable, disable, ping, snapshot, stop\n",
-                    l->control->line);
+            control_unknown(l->control, "stat");
             continue;
         case CONTROL_END:
             l->fds[CONTROL].fd = -1;

@@ -196,4 +196,7 @@ _Static_assert(__builtin_offsetof(struct perf_page, data_head) == 1024, "perf_ev
 #define PAGE_CAP_USER_TIME_ZERO (UINT64_C(1) << 4)
 #define PAGE_CAP_USER_TIME_SHORT (UINT64_C(1) << 5)
 
+/* The one name that reckon prints for a generic event (PERF_HARDWARE, PERF_SOFTWARE, PERF_HW_CACHE), or NULL. */
+const char *abi_event_name(uint32_t type, uint64_t config);
+
 #endif

@@ -19,48 +19,6 @@
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
-/* By config. These are the canonical ones: what printing gives. */
-static const char *const hardware[] = {
-    [HW_CYCLES] = "cycles",
-    [HW_INSTRUCTIONS] = "instructions",
-    [HW_CACHE_REFERENCES] = "cache-references",
-    [HW_CACHE_MISSES] = "cache-misses",
-    [HW_BRANCHES] = "branches",
-    [HW_BRANCH_MISSES] = "branch-misses",
-    [HW_BUS_CYCLES] = "bus-cycles",
-    [HW_STALLED_FRONTEND] = "stalled-cycles-frontend",
-    [HW_STALLED_BACKEND] = "stalled-cycles-backend",
-    [HW_REF_CYCLES] = "ref-cycles",
-};
-
-static const char *const software[] = {
-    [SW_CPU_CLOCK] = "cpu-clock",
-    [SW_TASK_CLOCK] = "task-clock",
-    [SW_PAGE_FAULTS] = "page-faults",
-    [SW_CONTEXT_SWITCHES] = "context-switches",
-    [SW_CPU_MIGRATIONS] = "cpu-migrations",
-    [SW_PAGE_FAULTS_MIN] = "minor-faults",
-    [SW_PAGE_FAULTS_MAJ] = "major-faults",
-    [SW_ALIGNMENT_FAULTS] = "alignment-faults",
-    [SW_EMULATION_FAULTS] = "emulation-faults",
-    [SW_DUMMY] = "dummy",
-    [SW_BPF_OUTPUT] = "bpf-output",
-    [SW_CGROUP_SWITCHES] = "cgroup-switches",
-};
-
-#define CACHE(name)                                                                   \
-    {                                                                                 \
-        {name "-loads", name "-load-misses"}, {name "-stores", name "-store-misses"}, \
-        {                                                                             \
-            name "-prefetches", name "-prefetch-misses"                               \
-        }                                                                             \
-    }
-static const char *const caches[7][3][2] = {
-    CACHE("L1-dcache"), CACHE("L1-icache"), CACHE("LLC"),  CACHE("dTLB"),
-    CACHE("iTLB"),      CACHE("branch"),    CACHE("node"),
-};
-#undef CACHE
-
 /* Sorted. */
 static const struct spelling {
     const char *folded;
@@ -234,23 +192,11 @@ bool name_find(const char *folded, uint32_t *ret_type, uint64_t *ret_config)
     return true;
 }
 
-const char *name_of(uint32_t type, uint64_t config)
-{
-    if (type == PERF_HARDWARE && config < N(hardware))
-        return hardware[config];
-    if (type == PERF_SOFTWARE && config < N(software))
-        return software[config];
-    uint64_t cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16;
-    if (type == PERF_HW_CACHE && cache < 7 && operation < 3 && result < 2)
-        return caches[cache][operation][result];
-    return NULL;
-}
-
 const char *name_of_abi(uint32_t type, uint64_t config, char to[static NAME_MAX_FOLDED])
 {
     static const char *const cache_names[] = {"L1D", "L1I", "LL", "DTLB", "ITLB", "BPU", "NODE"};
     static const char *const operations[] = {"READ", "WRITE", "PREFETCH"};
-    const char *name = name_of(type, config);
+    const char *name = abi_event_name(type, config);
 
     if (!name || type == PERF_SOFTWARE)
         return "";
@@ -279,7 +225,8 @@ const char *name_at(size_t index)
     if (index < N(spellings))
         return spellings[index].folded;
     index -= N(spellings);
-    return index < 42 ? caches[index / 6][index / 2 % 3][index % 2] : NULL;
+    uint64_t cache = index / 6, operation = index / 2 % 3, result = index % 2;
+    return abi_event_name(PERF_HW_CACHE, cache | operation << 8 | result << 16);
 }
 
 /* As the kernel's own drivers map them: x86's sysfs has the generic names, arm64's the architecture's. */

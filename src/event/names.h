@@ -19,9 +19,6 @@ bool name_fold(char to[static NAME_MAX_FOLDED], const char *text, size_t n);
 /* The event of a folded name: true, attr.type and attr.config. */
 bool name_find(const char *folded, uint32_t *ret_type, uint64_t *ret_config);
 
-/* The canonical name of a built-in event, or NULL. */
-const char *name_of(uint32_t type, uint64_t config);
-
 /* The ABI's own name, PERF_COUNT_HW_…, of a generic hardware or cache event: `to`. No sysfs has an alias of that
  * name. "" for what is none. */
 const char *name_of_abi(uint32_t type, uint64_t config, char to[static NAME_MAX_FOLDED]);

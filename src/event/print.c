@@ -79,7 +79,7 @@ static int add_event(struct text *text, const struct event_item *item)
     const struct rk_event *event = &item->event;
     struct modifiers modifiers = {event->flags, event->precise};
     char raw[24], letters[MODIFIERS_ROOM];
-    const char *name = item->body ? item->body : name_of(event->type, event->config);
+    const char *name = item->body ? item->body : abi_event_name(event->type, event->config);
     bool terms =
         item->terms || item->extra || event->period || event->frequency || *event->filter || item->named;
 

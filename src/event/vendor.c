@@ -80,7 +80,7 @@ static int add(struct parser *p, const struct perf_attr *attr, const char *name,
     int rc;
 
     if (attr->type <= PERF_RAW && !attr->config1 && !attr->config2 &&
-        (attr->type == PERF_RAW || name_of(attr->type, attr->config))) {
+        (attr->type == PERF_RAW || abi_event_name(attr->type, attr->config))) {
         struct host_pmu *const *cores;
         if (attr->type == PERF_RAW && host_cores(p->host, &cores) <= 0)
             return no_pmu(p, name);

@@ -109,7 +109,7 @@ int gather_hardware(struct gather *g)
     char encoding[400];
 
     for (size_t i = 0; cores_wanted(g) && i < N(hardware); i++) {
-        struct rk_list_entry entry = entry_new("hardware", name_of(PERF_HARDWARE, i), hardware[i]);
+        struct rk_list_entry entry = entry_new("hardware", abi_event_name(PERF_HARDWARE, i), hardware[i]);
         int rc = encode_core(g, &entry, aliases[i], encoding, sizeof encoding);
         if (rc >= 0)
             rc = add(g, &entry, PERF_HARDWARE, i);
@@ -130,7 +130,7 @@ int gather_cache(struct gather *g)
             continue;
         snprintf(about, sizeof about, "%s: %s%s", caches[cache], operations[operation],
                  missed ? " that missed" : "");
-        struct rk_list_entry entry = entry_new("cache", name_of(PERF_HW_CACHE, config), about);
+        struct rk_list_entry entry = entry_new("cache", abi_event_name(PERF_HW_CACHE, config), about);
         int rc = encode_core(g, &entry, NULL, encoding, sizeof encoding);
         if (rc >= 0)
             rc = add(g, &entry, PERF_HW_CACHE, config);
@@ -147,7 +147,7 @@ int gather_software(struct gather *g)
     bool shown = host_pmu_find(g->host, "software", &rc); /* else sysfs is missing, and the name is none */
 
     for (size_t i = 0; gather_pmu(g, "software") && i < N(software); i++) {
-        struct rk_list_entry entry = entry_new("software", name_of(PERF_SOFTWARE, i), software[i]);
+        struct rk_list_entry entry = entry_new("software", abi_event_name(PERF_SOFTWARE, i), software[i]);
         snprintf(encoding, sizeof encoding, "software/config=%#zx/", i);
         entry.encoding = shown ? encoding : "";
         rc = add(g, &entry, PERF_SOFTWARE, i);

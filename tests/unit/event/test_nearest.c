@@ -1,4 +1,5 @@
 /* Nearest names: order, number, limits; and the table of names is as its search needs it. */
+#include "base/abi.h"
 #include "event/names.h"
 #include "event/nearest.h"
 
@@ -73,7 +74,7 @@ static void every_proposed_name_is_one(void **state)
         assert_true(name_fold(folded, name, strlen(name)));
         if (!name_find(folded, &type, &config))
             fail_msg("%s is proposed and not found", name);
-        const char *canonical = name_of(type, config);
+        const char *canonical = abi_event_name(type, config);
         assert_non_null(canonical);
         uint32_t type_again;
         uint64_t config_again;
@@ -82,11 +83,11 @@ static void every_proposed_name_is_one(void **state)
         assert_true(type == type_again && config == config_again);
     }
     assert_true(n > 60);
-    assert_null(name_of(0, 10));
-    assert_null(name_of(1, 12));
-    assert_null(name_of(3, 7));
-    assert_null(name_of(3, 0x20000));
-    assert_null(name_of(4, 1));
+    assert_null(abi_event_name(0, 10));
+    assert_null(abi_event_name(1, 12));
+    assert_null(abi_event_name(3, 7));
+    assert_null(abi_event_name(3, 0x20000));
+    assert_null(abi_event_name(4, 1));
 }
 
 int main(void)
