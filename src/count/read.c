@@ -192,32 +192,41 @@ static __attribute__((noinline)) int read_closer(struct rk_set *set, size_t slot
     return 0;
 }
 
+/* Something is wrong with the call, or this kernel has no word that a fork wipes (set_forked()). */
+static __attribute__((noinline)) int read_doubtful(struct rk_set *set, size_t slot, struct rk_value *ret,
+                                                   size_t n)
+{
+    if (set_forked(set))
+        return -ESTALE;
+    if (n < set->n_events || !ret)
+        return -EINVAL;
+    return slot < set->n_slots ? read_closer(set, slot, ret) : -ERANGE;
+}
+
 /* A lone event or a single group, which is what is counted around short regions: these few instructions are what
- * reading adds to the system call (tests/cost counts them). */
+ * reading adds to the system call (tests/cost counts them, with either compiler). So little is kept across it. */
 static __attribute__((noinline)) int read_called(struct rk_set *set, size_t slot, struct rk_value *ret,
                                                  size_t n)
 {
-    uint32_t events = set->n_events;
+    uint32_t bytes = set->only_read;
 
-    if (set_forked(set))
-        return -ESTALE;
-    if (n < events || !ret)
-        return -EINVAL;
-    if (slot >= set->n_slots)
-        return -ERANGE;
-    if (__builtin_expect(set->only_read == 0, 0) ||
-        __builtin_expect(
-            sys_perf_read_once(set->fds[slot * events], set->words, set->only_read) != set->only_read, 0))
+    if (__builtin_expect(*set->fork_word == 0, 0) || __builtin_expect(n < set->n_events, 0) ||
+        __builtin_expect(!ret, 0) || __builtin_expect(slot >= set->n_slots, 0))
+        return read_doubtful(set, slot, ret, n);
+    if (bytes == 0)
         return read_closer(set, slot, ret);
+    ssize_t got = sys_perf_read_once(set->fds[slot * set->n_events], set->words, bytes);
     const uint64_t *w = set->words;
-    const uint64_t *end = (const uint64_t *)(const void *)((const char *)w + set->only_read);
+    if (__builtin_expect(got != set->only_read, 0))
+        return read_closer(set, slot, ret);
     uint64_t enabled = w[1], running = w[2];
-    if (w + 3 == end) {
+    if (got == 3 * WORD) {
         *ret = (struct rk_value){w[0], enabled, running};
         return 0;
     }
-    if (__builtin_expect(w[0] != events, 0))
+    if (__builtin_expect(w[0] != set->n_events, 0))
         return read_closer(set, slot, ret);
+    const uint64_t *end = (const uint64_t *)(const void *)((const char *)w + got);
     w += 3;
     do
         *ret++ = (struct rk_value){*w++, enabled, running};
