@@ -294,6 +294,8 @@ static void names_for_what_has_none(void **state)
         {{.type = PERF_SOFTWARE, .config = SW_CGROUP_SWITCHES}, "cgroup-switches"},
         {{.type = PERF_SOFTWARE, .config = 99}, "pmu-1/0x63"},
         {{.type = PERF_RAW, .config = 0x1a8}, "r1a8"},
+        {{.type = PERF_HW_CACHE, .config = 0x10000}, "L1-dcache-load-misses"},
+        {{.type = PERF_HW_CACHE, .config = 0x30000}, "pmu-3/0x30000"},
         {{.type = PERF_TRACEPOINT, .config = 317}, "tracepoint-317"},
         {{.type = PERF_BREAKPOINT, .config1 = 0x601000}, "mem:0x601000"},
         {{.type = 8, .config = 0x3c}, "pmu-8/0x3c"},
