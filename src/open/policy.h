@@ -1,5 +1,5 @@
 /*
- * One place from options and event to perf_event_attr, and the steps down from there.
+ * One place from options and event to perf_event_attr (policy.c), and the steps down from there (steps.c).
  *
  * A step changes the policy or the event, never the attr: the attr is always what policy_attr() makes of them,
  * so that what is opened, what is reported and what is retried can't differ.
@@ -61,6 +61,12 @@ uint32_t policy_attr_size(const struct perf_attr *attr);
 
 /* Whether it happens in the kernel alone, whoever caused it: in user space there is nothing to count. */
 bool policy_is_kernels(uint32_t type, uint64_t config);
+
+/* Whether its PMU can leave the kernel out: cores, software and breakpoints can; msr, uncore, probes can't. */
+bool policy_excludes(struct rk_host *host, const struct rk_event *event);
+
+/* Whether the attr of this event has arm64's bit for reads in user space. */
+bool policy_asks_user_access(const struct policy *policy, const struct set_event *event);
 
 /* Whether the event lives on a core PMU, and so may be read in user space. */
 bool policy_is_core(struct rk_host *host, uint32_t type);
