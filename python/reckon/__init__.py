@@ -29,7 +29,8 @@ What can't be measured is an error that says why, and the smallest fix:
 no-event
 """
 from ._command import DEVNULL, PIPE, STDOUT
-from ._count import Calls, Counter, Counts, Intervals, Metric, Note, RegionCounts, Slot, attach, count, region
+from ._count import Calls, Counter, Intervals, RegionCounts, Slot, attach, count, region
+from ._counts import Counts, Metric, Note
 from ._error import Error, EventError, NotCounted
 from ._machine import Check, Checkup, Event, Events, Pmu, Pmus, doctor, events, pmus
 from ._native import version as __version__

@@ -4,16 +4,16 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
-import math
 import os
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from . import _native
 from ._check import paths, seconds as in_ns, whole, wholes
+from ._counts import Counts, Metric, Note, Number, per
 from ._error import Error, NotCounted
 from ._machine import host
 from ._table import html_table, pretty, text_table
@@ -21,7 +21,6 @@ from ._table import html_table, pretty, text_table
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Number = int | float
 EventsLike = str | Sequence[str]
 
 
@@ -37,143 +36,6 @@ def event_text(events: EventsLike) -> str:
     if not joined.strip():
         raise ValueError("no event was named")
     return joined
-
-
-def per(of: Number, to: Number) -> float:
-    """A ratio; NaN of nothing."""
-    return of / to if to else math.nan
-
-
-class Metric(NamedTuple):
-    """A figure made of counts."""
-
-    name: str
-    value: float
-    unit: str
-
-
-class Counts(_native.Reading):
-    """What was counted: a mapping from event to count, in the event's unit.
-
-    A count is an int where the event was counted throughout, and a float, an estimate, where it had to share its counter
-    with others; `bound(event)` is then half the width of its 95 % interval. An event that was not counted has no value:
-    asking for it raises NotCounted, which says why; it is never 0. `later - earlier` is what happened between.
-    """
-
-    __slots__ = ()
-
-    def _index(self, event: str | int) -> int:
-        names = self.source.names
-        if isinstance(event, int):
-            return range(len(names))[event]
-        for i, name in enumerate(names):
-            if name == event:
-                return i
-        # "instructions" stands for "instructions:u", which the step down of a plain user makes of it
-        close = [i for i, name in enumerate(names) if name.split(":")[0] == event]
-        if len(close) == 1:
-            return close[0]
-        raise KeyError(f"{event!r} was not asked for; there are: {', '.join(names)}")
-
-    def get(self, event: str | int, default: Any = None) -> Any:
-        """The count, or `default` where it was not counted or not asked for."""
-        try:
-            return self[event]
-        except (KeyError, IndexError, NotCounted):
-            return default
-
-    def __getitem__(self, event: str | int) -> Number:
-        i = self._index(event)
-        estimate = self.estimate(i)
-        if estimate is None:
-            raise self.reason(i) or NotCounted(61, f"{self.source.names[i]} was not counted")
-        scale = self.source.scales[i]
-        return estimate[0] if scale == 1.0 else estimate[0] * scale
-
-    def bound(self, event: str | int) -> float:
-        """Half the width of the 95 % interval of an estimate; 0.0 where it was counted throughout; NaN where not."""
-        i = self._index(event)
-        estimate = self.estimate(i)
-        return math.nan if estimate is None else estimate[1] * self.source.scales[i]
-
-    def share(self, event: str | int) -> float:
-        """The share of time that the event was counted: 1.0 throughout, less when multiplexed, 0.0 not counted."""
-        i = self._index(event)
-        enabled, running = self.enabled_ns[i], self.running_ns[i]
-        return 0.0 if self.estimate(i) is None else 1.0 if enabled <= running else running / enabled
-
-    def reason(self, event: str | int) -> NotCounted | None:
-        """Why an event was not counted; None: it was."""
-        i = self._index(event)
-        if self.estimate(i) is not None:
-            return None
-        why = None if self.source.closed else self.source.explain(i)
-        if why is None:
-            return NotCounted(61, f"{self.source.names[i]}: not counted")
-        made = NotCounted(why.errno, why.strerror)
-        made.event, made.cause, made.stage, made.remedy = why.event, why.cause, why.stage, why.remedy
-        return made
-
-    def keys(self) -> tuple[str, ...]:
-        """The events' names."""
-        return self.source.names
-
-    def values(self) -> list[Number | None]:
-        """The counts; None for what was not counted."""
-        return [self.get(i) for i in range(len(self))]
-
-    def items(self) -> list[tuple[str, Number | None]]:
-        """Names with counts."""
-        return list(zip(self.keys(), self.values(), strict=True))
-
-    def __len__(self) -> int:
-        return len(self.source.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.source.names)
-
-    def __contains__(self, event: object) -> bool:
-        return event in self.source.names
-
-    @property
-    def seconds(self) -> float:
-        """Of a difference, how long it was; of a reading, when it was made."""
-        return self.time_ns / 1e9
-
-    @property
-    def ipc(self) -> float:
-        """Instructions per cycle."""
-        return per(self["instructions"], self["cycles"])
-
-    def _rows(self) -> list[list[str]]:
-        rows = []
-        for i, name in enumerate(self.source.names):
-            value = self.get(i)
-            if value is None:
-                rows.append([name, "not counted", "", str(self.reason(i) or "").split("\n", maxsplit=1)[0]])
-                continue
-            bound, share = self.bound(i), self.share(i)
-            shown = f"{value:,}" if isinstance(value, int) else f"{value:,.0f}" if value >= 100 else f"{value:,.3g}"
-            rows.append([name, shown, self.source.units[i], "" if share == 1 else f"± {bound:,.0f} ({share:.0%} of the time)"])
-        return rows
-
-    def __str__(self) -> str:
-        return text_table(["event", "count", "unit", ""], self._rows())
-
-    def __repr__(self) -> str:
-        return "Counts(" + ", ".join(f"{name}={value}" for name, value in self.items()) + ")"
-
-    _repr_pretty_ = pretty
-
-    def _repr_html_(self) -> str:
-        return html_table(["event", "count", "unit", ""], self._rows())
-
-    def to_dict(self) -> dict[str, Number | None]:
-        """Name → count; None for what was not counted."""
-        return dict(self.items())
-
-
-Mapping.register(Counts)
 
 
 class RegionCounts(NamedTuple):
@@ -427,16 +289,6 @@ class Calls:
 
     def _repr_html_(self) -> str:
         return f"<p>{self.calls} calls</p>" + (self.counts._repr_html_() if self._sum is not None else "")
-
-
-class Note(NamedTuple):
-    """A step down that was taken, or an event that was left out."""
-
-    event: int | None  #: None: all
-    cause: str
-    absent: bool
-    what: str
-    remedy: str
 
 
 class Slot(NamedTuple):

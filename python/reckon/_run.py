@@ -11,7 +11,8 @@ from typing import Any, overload
 from . import _native
 from ._check import seconds, whole
 from ._command import PIPE, AT_ONCE, StdIO, Streams, end, ended, make_command
-from ._count import DEFAULT_EVENTS, Counts, Metric, Note, event_text
+from ._count import DEFAULT_EVENTS, event_text
+from ._counts import Counts, Metric, Note
 from ._machine import host
 from ._series import Repeats, TimeSeries
 

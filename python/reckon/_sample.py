@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from . import _native
 from ._check import seconds, whole
 from ._command import StdIO, Streams, end, ended, make_command, words
-from ._count import Counts, EventsLike, Note, event_text, make_target
+from ._count import EventsLike, event_text, make_target
+from ._counts import Counts, Note
 from ._error import Error
 from ._machine import host
 from ._profile import Profile, load

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from . import _native
-from ._count import Counts, Metric, Note, Number, per
+from ._counts import Counts, Metric, Note, Number, per
 from ._error import NotCounted
 from ._stats import Summary, summary
 from ._table import html_table, pandas_module, pretty, printable, text_table

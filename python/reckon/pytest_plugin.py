@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from ._count import DEFAULT_EVENTS, Counts, count
+from ._count import DEFAULT_EVENTS, count
+from ._counts import Counts
 
 _counts = pytest.StashKey[dict[str, Any]]()
 

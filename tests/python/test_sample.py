@@ -257,7 +257,7 @@ def test_handles_in_use_are_refused(tmp_path):
     import threading
 
     from reckon import _native
-    from reckon._count import Counts
+    from reckon._counts import Counts
     from reckon._machine import host
 
     target = _native.Target.command((b"sleep", b"0.5"), None, None, -1, -1, -1)
