@@ -55,6 +55,19 @@ static int find_value(const struct frame *frame, const struct cfi_section *secti
     }
 }
 
+/* A return address at or above the frame's own address would lie in the caller's frame. glibc's table for arm64 says so of
+ * _dl_runtime_resolve, as it does not count the two words that the linkage stub has pushed: the stack that the caller
+ * had begins behind it. */
+static uint64_t caller_stack(const struct machine *machine, const struct cfi_entry *entry,
+                             const struct cfi_row *row, uint64_t cfa)
+{
+    int64_t at = row->value[entry->return_column];
+
+    if (row->rule[entry->return_column] != CFI_OFFSET || at < 0 || machine->link == CFI_COLUMNS)
+        return cfa;
+    return (cfa + (uint64_t)at + 8 + 15) & ~UINT64_C(15);
+}
+
 int frame_leave(struct frame *frame, const struct machine *machine, const struct cfi_section *section,
                 const struct cfi_entry *entry, const struct cfi_row *row, const struct stack *stack,
                 uint64_t bias, bool *ret_outermost)
@@ -70,7 +83,7 @@ int frame_leave(struct frame *frame, const struct machine *machine, const struct
         return trouble;
     for (uint32_t i = 0; i < CFI_COLUMNS; i++) {
         if (i == machine->sp && row->rule[i] == CFI_UNSAID) {
-            caller.reg[i] = cfa;
+            caller.reg[i] = caller_stack(machine, entry, row, cfa);
             caller.known |= UINT32_C(1) << i;
             continue;
         }

@@ -63,7 +63,7 @@ static bool set_ra(struct rule *rule, const struct machine *machine, const struc
 
     switch (row->rule[column]) {
     case CFI_OFFSET:
-        return shrink(row->value[column], &rule->ra);
+        return row->value[column] < 0 && shrink(row->value[column], &rule->ra);
     case CFI_UNSAID:
     case CFI_SAME:
         rule->flags |= RULE_RA_IN_LINK;

@@ -1,9 +1,10 @@
 /*
  * Unwinds every stack of a recording twice, by the library and by elfutils' libdw, and compares frame by frame.
  *
- *     oracle-unwind [-v] FILE SHARE      exit 1 where fewer than SHARE percent are the same
+ *     oracle-unwind [-v] FILE SHARE [MAIN]      exit 1 where fewer than SHARE percent are the same, or fewer than MAIN
+ *                                               percent reach main by name
  *
- * The differences are counted by what became of them; -v shows each.
+ * The differences are counted by what became of them; -v shows each, and stacks that broke.
  */
 #include "../live/live.h"
 
@@ -14,6 +15,15 @@
 #include <unistd.h>
 
 enum { FRAMES = 1024, MAPPINGS = 4096 };
+
+/* The kernel's number of sp; all before it are taken. */
+#if defined(__x86_64__)
+enum { KERNEL_SP = 7 };
+#elif defined(__aarch64__)
+enum { KERNEL_SP = 31 };
+#else
+#error "the order of registers of this machine is not known here"
+#endif
 
 struct frames {
     uint64_t pcs[FRAMES];
@@ -58,7 +68,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *c
     (void)dwfl;
     (void)context;
     const struct rk_sample *s = oracle.sample;
-    uint64_t at = address - s->regs_user[7]; /* sp is the kernel's seventh, and all before it are taken */
+    uint64_t at = address - s->regs_user[KERNEL_SP];
     if (s->stack_used < 8 || at > s->stack_used - 8)
         return false;
     memcpy(ret, s->stack + at, sizeof *ret);
@@ -68,12 +78,20 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *c
 static bool set_registers(Dwfl_Thread *thread, void *context)
 {
     (void)context;
+#if defined(__x86_64__)
     static const int order[17] = {0,  3,  2,  1,  4,  5,  6,  7, 9,
                                   10, 11, 12, 13, 14, 15, 16, 8}; /* of what was taken */
     Dwarf_Word regs[17];
     for (int i = 0; i < 17; i++)
         regs[i] = oracle.sample->regs_user[order[i]];
     return dwfl_thread_state_registers(thread, 0, 17, regs);
+#else /* x0 … x30, sp, pc, in both; pc is no register of DWARF's */
+    Dwarf_Word regs[32];
+    for (int i = 0; i < 32; i++)
+        regs[i] = oracle.sample->regs_user[i];
+    dwfl_thread_state_register_pc(thread, oracle.sample->regs_user[32]);
+    return dwfl_thread_state_registers(thread, 0, 32, regs);
+#endif
 }
 
 static const Dwfl_Thread_Callbacks thread_callbacks = {.next_thread = next_thread,
@@ -149,6 +167,23 @@ static void note(const struct rk_record *r)
     oracle.pid = oracle.pid == m.pid ? -1 : oracle.pid;
 }
 
+/* Whether one of the frames is of a function called main. */
+static bool has_main(struct rk_symbolizer *symbolizer, const struct rk_image *image, int32_t pid,
+                     const struct frames *f)
+{
+    struct rk_module module = {.size = sizeof module};
+    struct rk_symbol symbol;
+    struct rk_place place;
+
+    for (int i = f->n - 1; i >= 0; i--)
+        if (rk_image_find(image, pid, &f->pcs[i], 1, &place) == 0 && place.module != RK_NO_MODULE &&
+            rk_image_module(image, place.module, &module) == 0 &&
+            rk_symbolizer_resolve(symbolizer, &module, &place.offset, 1, &symbol) == 0 && symbol.name &&
+            !strcmp(symbol.name, "main"))
+            return true;
+    return false;
+}
+
 static void show(const struct frames *ours, const struct frames *theirs,
                  const struct rk_unwind_status *status)
 {
@@ -167,18 +202,19 @@ int main(int argc, char **argv)
     struct rk_unwinder *unwinder;
     const struct rk_record *r;
     static struct frames ours, theirs;
-    uint64_t n = 0, same = 0, frames = 0, ends[4] = {0}, other_ends[4] = {0}, shorter = 0, longer = 0;
+    uint64_t n = 0, same = 0, frames = 0, ends[4] = {0}, other_ends[4] = {0}, shorter = 0, longer = 0,
+             mains = 0;
     bool verbose = argc > 1 && !strcmp(argv[1], "-v");
+    double wanted_mains = argc == 4 + verbose ? strtod(argv[3 + verbose], NULL) : -1;
+    struct rk_symbolizer *symbolizer;
 
-    if (argc != 3 + verbose)
+    if (argc != 3 + verbose && wanted_mains < 0)
         return 2;
-#ifndef __x86_64__
-    SKIP("the order of registers is that of x86-64 here");
-#endif
     write_vdso();
     OK(rk_stream_file(argv[1 + verbose], &stream, &e));
     OK(rk_image_open(&image, &e));
     OK(rk_unwinder_open(NULL, &unwinder, &e));
+    OK(rk_symbolizer_open(NULL, &symbolizer, &e));
     while (rk_stream_next(stream, &r) == 1) {
         struct rk_sample s = {.size = sizeof s};
         struct rk_unwind_status status = {.size = sizeof status};
@@ -196,8 +232,11 @@ int main(int argc, char **argv)
         n++;
         frames += (uint64_t)ours.n;
         ends[status.end]++;
+        mains += wanted_mains >= 0 && has_main(symbolizer, image, s.pid, &ours);
         if (ours.n == theirs.n && !memcmp(ours.pcs, theirs.pcs, (size_t)ours.n * sizeof *ours.pcs)) {
             same++;
+            if (verbose && status.end == RK_UNWIND_BROKEN)
+                show(&ours, &theirs, &status);
             continue;
         }
         other_ends[status.end]++;
@@ -214,9 +253,13 @@ int main(int argc, char **argv)
            ", cut %" PRIu64 ", broken %" PRIu64 "\n",
            n, frames, share, ends[0], ends[1], ends[3], n - same, longer, shorter, other_ends[0],
            other_ends[1], other_ends[3]);
+    double main_share = n ? 100.0 * (double)mains / (double)n : 0;
+    if (wanted_mains >= 0)
+        printf("%" PRIu64 " (%.3f %%) reach main\n", mains, main_share);
+    rk_symbolizer_close(symbolizer);
     rk_unwinder_close(unwinder);
     rk_image_close(image);
     rk_stream_close(stream);
     dwfl_end(oracle.dwfl);
-    return n == 0 || share < strtod(argv[2 + verbose], NULL);
+    return n == 0 || share < strtod(argv[2 + verbose], NULL) || main_share < wanted_mains;
 }

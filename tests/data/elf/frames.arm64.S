@@ -29,3 +29,7 @@
     .cfi_offset x29, -32
     .cfi_offset x30, -24
     end plain
+
+    function resolver /* as glibc has it: what the linkage stub pushed is not counted */
+    .cfi_offset x30, 8
+    end resolver

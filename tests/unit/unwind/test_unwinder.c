@@ -336,6 +336,19 @@ static void signed_addresses(void **state)
     end();
 }
 
+/* Below a function that is bound at its first call: its caller's stack begins behind what the stub pushed. */
+static void bound_late(void **state)
+{
+    (void)state;
+    begin("elf/frames.arm64");
+    struct made m = make(in("resolver", 4));
+    m.words[1] = in("plain", 4);
+    m.words[2] = SP + 64;
+    m.words[3] = in("outermost", 4); /* SP + 16, + 32 - 24 */
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("resolver", 4), in("plain", 3), in("outermost", 3));
+    end();
+}
+
 static struct made shared;
 
 static void *one_thread(void *context)
@@ -415,6 +428,7 @@ int main(void)
         cmocka_unit_test(nothing_to_unwind),
         cmocka_unit_test(files_that_change),
         cmocka_unit_test(signed_addresses),
+        cmocka_unit_test(bound_late),
         cmocka_unit_test(eight_threads),
         cmocka_unit_test(small_cache),
     };
