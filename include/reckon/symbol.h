@@ -87,7 +87,9 @@ RK_API int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct 
  * Lines, and functions that were inlined: from DWARF (versions 2 to 5, split, .dwp, dwz, compressed) in the file itself or in
  * its debug file, found by build-id or debuglink. The kernel's from its vmlinux with the build-id that was recorded, else
  * the running one's: in /usr/lib/debug/.build-id, /usr/lib/debug/boot, /usr/lib/debug/lib/modules/RELEASE, /boot or
- * /lib/modules/RELEASE/build; for a kernel that does not run any more too. Its loadable modules have no lines.
+ * /lib/modules/RELEASE/build; for a kernel that does not run any more too. A loadable module's from NAME.ko
+ * or NAME.ko.debug with its build-id (the recording's, else /sys/module's), in /usr/lib/debug/.build-id or below
+ * /usr/lib/debug/lib/modules, /lib/modules; on x86-64 and arm64.
  *
  *     rk_symbolizer_sources(sy, &module, offsets, n, NULL, &sources, &e);
  *     for (i = 0; i < n; i++)

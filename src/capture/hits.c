@@ -75,7 +75,9 @@ static int module_build_id(int root, const struct rk_module *module, struct buil
     *ret = object_build_id(module);
     if (ret->bytes)
         return 0;
-    return module->kind == RK_MODULE_KERNEL ? kernel_build_id(root, ret) : -ENOENT;
+    return module->kind == RK_MODULE_KERNEL          ? kernel_build_id(root, ret)
+           : module->kind == RK_MODULE_KERNEL_MODULE ? kernel_module_build_id(root, module->name, ret)
+                                                     : -ENOENT;
 }
 
 int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer)

@@ -1,5 +1,7 @@
 #include "dwarf/dwarf.h"
 
+#include "elf/relocate.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -147,7 +149,9 @@ static int open_any(int root, struct elf *elf, bool split, struct dwarf **ret)
     dwarf->split = split;
     dwarf->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     dwarf->units.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    int rc = open_views(dwarf);
+    int rc = split ? 0 : elf_place(elf);
+    if (rc == 0)
+        rc = open_views(dwarf);
     if (rc == 0 && split) {
         rc = open_package(dwarf);
     } else if (rc == 0) {

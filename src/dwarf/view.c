@@ -1,5 +1,6 @@
 #include "dwarf/view.h"
 
+#include "elf/relocate.h"
 #include "sys/memory.h"
 
 #include <errno.h>
@@ -23,10 +24,17 @@ int view_open(struct view *view, struct elf *elf, const char *name, pthread_mute
         return rc == -ENOENT ? 0 : rc;
     if (section->type == ELF_SECTION_NOBITS || section->bytes == 0)
         return 0;
-    if (section->flags & ELF_SECTION_COMPRESSED || strncmp(elf_section_name(elf, section), ".z", 2) == 0) {
+    bool packed =
+             section->flags & ELF_SECTION_COMPRESSED || strncmp(elf_section_name(elf, section), ".z", 2) == 0,
+         relocated = elf_is_relocated(elf, section);
+    if (packed || relocated) {
         rc = elf_section_load(elf, section, SECTION_MAX, &bytes, &n);
+        if (rc == 0 && relocated)
+            rc = elf_relocate(elf, section, bytes, n);
         if (rc == 0)
             *view = (struct view){.bytes = bytes, .n = n};
+        else
+            free(bytes);
         return rc;
     }
     if (section->offset > elf->size || section->bytes > elf->size - section->offset)

@@ -1,7 +1,7 @@
 /*
  * A section's bytes, read as they are needed: a region as long as the section, whose blocks are filled by pread(2) when
  * first asked for. What is never asked for costs address space alone, and a file that shrinks meanwhile costs an error.
- * A compressed section is unpacked whole when it is opened. A zeroed view is an empty section.
+ * A compressed section is unpacked whole when it is opened, one of a relocatable file is filled in. A zeroed view is an empty section.
  *
  * Threads may share a view: a block is filled under the lock, and marked afterwards.
  */

@@ -223,7 +223,7 @@ static struct elf_section read_section(struct cursor *c)
     s.bytes = cursor_u64(c);
     s.link = cursor_u32(c);
     s.info = cursor_u32(c);
-    cursor_u64(c); /* alignment */
+    s.alignment = cursor_u64(c);
     s.entry_bytes = cursor_u64(c);
     return s;
 }

@@ -43,6 +43,7 @@ enum {
 
     ELF_SECTION_SYMTAB = 2,
     ELF_SECTION_STRTAB = 3,
+    ELF_SECTION_RELA = 4,
     ELF_SECTION_NOTE = 7,
     ELF_SECTION_NOBITS = 8,
     ELF_SECTION_DYNSYM = 11,
@@ -63,10 +64,10 @@ struct elf_section {
     uint32_t name, type;
     uint64_t flags, address, offset, bytes;
     uint32_t link, info;
-    uint64_t entry_bytes;
+    uint64_t alignment, entry_bytes;
 };
 
-/* Read-only for all but elf.c. */
+/* Read-only for all but this room. */
 struct elf {
     int fd;                     /* -1: in memory */
     const unsigned char *bytes; /* NULL: by descriptor */

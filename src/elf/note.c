@@ -4,6 +4,7 @@
 #include "sys/file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -88,11 +89,26 @@ int elf_build_id_at(int root, const char *path, struct build_id *ret)
     return rc < 0 ? rc : elf_build_id(elf, ret);
 }
 
-int kernel_build_id(int root, struct build_id *ret)
+static int notes_of(int root, const char *path, struct build_id *ret)
 {
     _cleanup_free_ char *notes = NULL;
     size_t n;
-    int rc = sys_file_load(root, "sys/kernel/notes", NOTES_MAX, &notes, &n);
+    int rc = sys_file_load(root, path, NOTES_MAX, &notes, &n);
 
     return rc < 0 ? rc : note_build_id(notes, n, ret);
+}
+
+int kernel_build_id(int root, struct build_id *ret)
+{
+    return notes_of(root, "sys/kernel/notes", ret);
+}
+
+int kernel_module_build_id(int root, const char *name, struct build_id *ret)
+{
+    char path[128];
+    size_t n = strcspn(name + (name[0] == '['), "]/");
+
+    name += name[0] == '[';
+    int written = snprintf(path, sizeof path, "sys/module/%.*s/notes/.note.gnu.build-id", (int)n, name);
+    return n && written < (int)sizeof path ? notes_of(root, path, ret) : -ENOENT;
 }

@@ -26,7 +26,8 @@ int elf_build_id(struct elf *elf, struct build_id *ret);
 /* Of a file by its path below a root's descriptor: opens, asks, closes. */
 int elf_build_id_at(int root, const char *path, struct build_id *ret);
 
-/* The running kernel's, from /sys/kernel/notes below a root's descriptor. */
+/* The running kernel's, from /sys/kernel/notes below a root's descriptor; a loaded module's, by its name, "[ext4]". */
 int kernel_build_id(int root, struct build_id *ret);
+int kernel_module_build_id(int root, const char *name, struct build_id *ret);
 
 #endif

@@ -47,10 +47,12 @@ static bool take(const struct elf *elf, const struct symtab *table, const struct
     const struct elf_section *section = &elf->sections[symbol->section];
     if (!(section->flags & ELF_SECTION_EXECUTE) || symbol->name >= table->names_bytes)
         return false;
-    uint64_t inside = symbol->value - section->address;
-    if (symbol->value < section->address || inside >= section->bytes ||
+    bool relative = elf->type == ELF_TYPE_RELOCATABLE; /* to its section */
+    uint64_t inside = relative ? symbol->value : symbol->value - section->address;
+    if ((!relative && symbol->value < section->address) || inside >= section->bytes ||
         section->bytes > UINT64_MAX - section->address)
         return false;
+    uint64_t start = section->address + inside;
     const char *name = table->names + symbol->name;
     if (!*name || strncmp(name, ".L", 2) == 0 || is_mapping_symbol(name, elf->machine))
         return false;
@@ -58,7 +60,7 @@ static bool take(const struct elf *elf, const struct symtab *table, const struct
     uint64_t left = section->bytes - inside;
     uint64_t bytes = symbol->size && symbol->size < left ? symbol->size : left;
     uint32_t mangled = looks_mangled(name) ? NAME_MANGLED : 0;
-    *ret = (struct candidate){symbol->value, symbol->value + bytes, symbol->name | mangled, rank_of(symbol)};
+    *ret = (struct candidate){start, start + bytes, symbol->name | mangled, rank_of(symbol)};
     return true;
 }
 

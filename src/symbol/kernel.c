@@ -2,6 +2,7 @@
  * The kernel's part of the symbolizer: names by /proc/kallsyms, read at the first kernel address; lines by vmlinux.
  * Both say where a kernel lies by its _text, which a boot moves (KASLR).
  */
+#include "symbol/ko.h"
 #include "symbol/symbolizer.h"
 
 #include <errno.h>
@@ -96,7 +97,9 @@ int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_
     return 0;
 }
 
-static int find_vmlinux(struct rk_symbolizer *symbolizer, const struct build_id *id, struct vmlinux **ret)
+/* `module`: its name; NULL: the kernel proper. */
+static int find_vmlinux(struct rk_symbolizer *symbolizer, const struct build_id *id, const char *module,
+                        struct vmlinux **ret)
 {
     for (size_t i = 0; i < symbolizer->kernels.n; i++)
         if (build_id_same(&symbolizer->kernels.items[i].id, id)) {
@@ -104,7 +107,9 @@ static int find_vmlinux(struct rk_symbolizer *symbolizer, const struct build_id 
             return 0;
         }
     struct vmlinux *made = vector_push(&symbolizer->kernels);
-    int rc = made ? vmlinux_open(symbolizer->root, id, made) : -ENOMEM;
+    int rc = !made    ? -ENOMEM
+             : module ? ko_open(symbolizer->root, module, id, made)
+                      : vmlinux_open(symbolizer->root, id, made);
     if (rc < 0) {
         symbolizer->kernels.n -= made != NULL;
         return rc;
@@ -145,7 +150,7 @@ int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module 
     if (rc == 0 && runs)
         rc = load_kernel(symbolizer);
     if (rc == 0)
-        rc = find_vmlinux(symbolizer, &id, &vmlinux);
+        rc = find_vmlinux(symbolizer, &id, NULL, &vmlinux);
     if (rc < 0 || !vmlinux)
         return rc < 0 ? rc : -ENOENT;
     runs = runs && symbolizer->kernel_miss == RK_MISS_NONE;
@@ -156,5 +161,24 @@ int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module 
     if (!*ret_miss)
         *ret_miss = vmlinux_shift(vmlinux, runs ? k : NULL, wanted->start, ret_shift);
     *ret = *ret_miss ? NULL : vmlinux->dwarf;
+    return 0;
+}
+
+int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct dwarf **ret,
+                  uint64_t *ret_shift, uint32_t *ret_miss)
+{
+    struct build_id id = object_build_id(wanted);
+    struct vmlinux *module = NULL;
+    const char *name = wanted->name ? wanted->name : wanted->path;
+    int rc = id.bytes ? 0 : kernel_module_build_id(symbolizer->root, name, &id);
+
+    if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
+        return rc;
+    rc = find_vmlinux(symbolizer, &id, name, &module);
+    if (rc < 0 || !module)
+        return rc < 0 ? rc : -ENOENT;
+    *ret_miss = module->miss ? module->miss : wanted->start ? RK_MISS_NONE : RK_MISS_KERNEL_HIDDEN;
+    *ret_shift = wanted->start;
+    *ret = *ret_miss ? NULL : module->dwarf;
     return 0;
 }

@@ -1,5 +1,6 @@
 #include "symbol/module.h"
 
+#include "elf/relocate.h"
 #include "elf/section.h"
 #include "symbol/plt.h"
 
@@ -160,8 +161,6 @@ static int open_lines(int root, const struct rk_module *wanted, const struct mod
         return rc;
     if (!build_id_same(&id, &module->id))
         return -ENOENT;
-    if (own->type == ELF_TYPE_RELOCATABLE) /* what its DWARF refers to is the linker's to fill in */
-        return -ENOENT;
     rc = has_lines(own);
     if (rc < 0)
         return rc;
@@ -196,6 +195,8 @@ int module_load(int root, const struct rk_module *wanted, bool by_address, struc
 
     if (rc >= 0)
         rc = copy_loads(elf, by_address, &module);
+    if (rc == 0)
+        rc = elf_place(elf);
     if (rc == 0)
         rc = load_functions(root, path, elf, &module, &exported);
     if (rc == 0)

@@ -288,6 +288,8 @@ static int find_origin(struct making *m, const struct rk_module *wanted, struct 
         return rc;
     case RK_MODULE_KERNEL:
         return symbolizer_vmlinux(m->symbolizer, wanted, &ret->dwarf, &ret->shift, &m->miss);
+    case RK_MODULE_KERNEL_MODULE:
+        return symbolizer_ko(m->symbolizer, wanted, &ret->dwarf, &ret->shift, &m->miss);
     default:
         return 0;
     }

@@ -83,4 +83,8 @@ int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_
 int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct dwarf **ret,
                        uint64_t *ret_shift, uint32_t *ret_miss);
 
+/* The same of a module of the kernel. */
+int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct dwarf **ret,
+                  uint64_t *ret_shift, uint32_t *ret_miss);
+
 #endif

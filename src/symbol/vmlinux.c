@@ -85,6 +85,14 @@ static int find_symbol(struct elf *elf, const char *name, uint64_t *ret)
     return is_own_trouble(rc) ? rc : 0;
 }
 
+uint32_t vmlinux_miss(int rc)
+{
+    return rc == 0             ? RK_MISS_NONE
+           : rc == -EOPNOTSUPP ? RK_MISS_NO_LIBRARY
+           : rc == -EBADMSG    ? RK_MISS_BAD_FILE
+                               : RK_MISS_NO_LINES;
+}
+
 int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret)
 {
     struct vmlinux vmlinux = {.id = *id};
@@ -103,10 +111,7 @@ int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret)
     elf_close(search.found);
     if (is_own_trouble(rc))
         return rc;
-    vmlinux.miss = rc == 0             ? RK_MISS_NONE
-                   : rc == -EOPNOTSUPP ? RK_MISS_NO_LIBRARY
-                   : rc == -EBADMSG    ? RK_MISS_BAD_FILE
-                                       : RK_MISS_NO_LINES;
+    vmlinux.miss = vmlinux_miss(rc);
     *ret = vmlinux;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "dwarf/dwarf.h"
 #include "elf/note.h"
 
+/* One of a module has neither _text nor _stext. */
 struct vmlinux {
     struct build_id id;
     uint64_t text, stext; /* addresses of _text and _stext; 0: not there */
@@ -20,5 +21,8 @@ struct vmlinux {
  * why), or -errno where it was not the file's fault: -ENOMEM, -EMFILE, -ENFILE. */
 int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret);
 void vmlinux_close(struct vmlinux *vmlinux);
+
+/* Why there is no dwarf, by what opening it said. */
+uint32_t vmlinux_miss(int rc);
 
 #endif

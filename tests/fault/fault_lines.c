@@ -1,5 +1,5 @@
 /* Lines and inlined functions: of a file with its debug information, of compressed ones, of a split unit with its .dwo, of
- * the kernel, whose vmlinux is there but has no _text. */
+ * the kernel, whose vmlinux is there but has no _text, of a module of it. */
 #include "fault.h"
 
 #include <stdio.h>
@@ -32,13 +32,23 @@ static int copy(const char *name, const char *path)
 static int prepare(void)
 {
     static const char kallsyms[] = "ffffffff81000000 T _text\nffffffff81000040 T do_work\n";
-    static const char *const directories[] = {
-        "lib", "proc", "src", "usr", "usr/lib", "usr/lib/debug", "usr/lib/debug/boot"};
+    static const char *const directories[] = {"lib",
+                                              "proc",
+                                              "src",
+                                              "usr",
+                                              "usr/lib",
+                                              "usr/lib/debug",
+                                              "usr/lib/debug/boot",
+                                              "usr/lib/debug/lib",
+                                              "usr/lib/debug/lib/modules",
+                                              "usr/lib/debug/lib/modules/1",
+                                              "usr/lib/debug/lib/modules/1/kernel"};
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         mkdir(directories[i], 0755);
     return copy("gcc5", "lib/gcc5") < 0 || copy("cpp", "lib/cpp") < 0 || copy("zlib", "lib/zlib") < 0 ||
                    copy("split", "lib/split") < 0 || copy("split-s.dwo", "src/split-s.dwo") < 0 ||
                    copy("gcc5", "usr/lib/debug/boot/vmlinux-1") < 0 ||
+                   copy("ko", "usr/lib/debug/lib/modules/1/kernel/snd-hda.ko") < 0 ||
                    put("proc/kallsyms", kallsyms, strlen(kallsyms)) < 0
                ? -1
                : 0;
@@ -46,7 +56,8 @@ static int prepare(void)
 
 static int scenario(uint64_t *digest)
 {
-    static const char *const paths[] = {"/lib/gcc5", "/lib/cpp", "/lib/zlib", "/lib/split", "[kernel]"};
+    static const char *const paths[] = {"/lib/gcc5",  "/lib/cpp", "/lib/zlib",
+                                        "/lib/split", "[kernel]", "[snd_hda]"};
     struct rk_symbolizer_options options = {.size = sizeof options, .root = "."};
     struct rk_symbolizer *symbolizer = NULL;
     struct rk_sources *sources = NULL;
@@ -56,10 +67,14 @@ static int scenario(uint64_t *digest)
     for (size_t k = 0; k < sizeof paths / sizeof *paths; k++) {
         struct rk_module module = {.size = sizeof module, .path = paths[k], .name = paths[k]};
         uint64_t offsets[64];
-        bool kernel = paths[k][0] == '[';
-        module.kind = kernel ? RK_MODULE_KERNEL : RK_MODULE_FILE;
+        bool kernel = paths[k][0] == '[', ko = kernel && paths[k][1] == 's';
+        module.kind = ko ? RK_MODULE_KERNEL_MODULE : kernel ? RK_MODULE_KERNEL : RK_MODULE_FILE;
         if (kernel)
             module.build_id_bytes = 20;
+        if (ko) {
+            memset(module.build_id, 0xab, 20);
+            module.start = UINT64_C(0xffffffff81000000);
+        }
         for (uint64_t i = 0; i < 64; i++)
             offsets[i] = kernel ? UINT64_C(0xffffffff81000000) + 16 * i : 0x200 + 40 * (63 - i);
         NEW(sources, rk_symbolizer_sources(symbolizer, &module, offsets, 64, NULL, &sources, e));

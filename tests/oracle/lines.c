@@ -27,9 +27,14 @@ int main(int argc, char **argv)
     char line[64];
     int root = sys_root_open(NULL);
 
-    if (argc < 2 || elf_open_at(root, argv[1], &elf, &e) < 0 ||
-        rk_symbolizer_open(&options, &symbolizer, &e) < 0) {
+    if (argc < 2 || elf_open_at(root, argv[1], &elf, &e) < 0) {
         fprintf(stderr, "%s\n", argc < 2 ? "oracle-lines FILE [THREADS]" : e.what);
+        return 1;
+    }
+    bool placed = elf->type != ELF_TYPE_RELOCATABLE;
+    options.flags |= placed ? 0 : RK_SYMBOLIZER_ADDRESSES; /* which are those that the kernel would give it */
+    if (rk_symbolizer_open(&options, &symbolizer, &e) < 0) {
+        fprintf(stderr, "%s\n", e.what);
         return 1;
     }
     while (fgets(line, sizeof line, stdin)) {
@@ -41,8 +46,8 @@ int main(int argc, char **argv)
                 return 1;
         }
         addresses[n] = strtoull(line, NULL, 16);
-        if (elf_offset(elf, addresses[n], &offsets[n]) == 0)
-            n++;
+        offsets[n] = addresses[n];
+        n += !placed || elf_offset(elf, addresses[n], &offsets[n]) == 0;
     }
     if (rk_symbolizer_sources(symbolizer, &module, offsets, n, &threads, &s, &e) < 0) {
         fprintf(stderr, "%s\n", e.what);

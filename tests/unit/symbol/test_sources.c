@@ -275,9 +275,63 @@ static void debug_files(void **state)
     fake_end();
 }
 
+/* The oracle's class "folded": a symbol covers the address, the debug information has another name for its function (as
+ * where two functions compile to the same). The symbol names the outermost frame. */
+static void symbol_before_dwarf(void **state)
+{
+    (void)state;
+    char path[512], command[1024];
+    struct rk_symbolizer *s = NULL;
+    struct rk_sources *sources = NULL;
+    uint64_t offset = 0, bytes = 0;
+    unsigned inlined = 0;
+    fake_root();
+    assert_true(compile("cc -g -O2", path));
+    snprintf(command, sizeof command, "objcopy --redefine-sym work=twin.part.0 %s", path);
+    assert_int_equal(system(command), 0);
+    assert_true(locate(path, "twin.part.0", &offset, &bytes));
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
+    assert_int_equal(rk_symbolizer_open(NULL, &s, NULL), 0);
+    for (uint64_t end = offset + bytes; offset < end; offset++) {
+        assert_int_equal(rk_symbolizer_sources(s, &module, &offset, 1, NULL, &sources, NULL), 0);
+        assert_string_equal(sources->function[sources->frame_n - 1], "twin.part.0");
+        inlined += sources->frame_n == 3 && strcmp(sources->function[1], "outer") == 0;
+        rk_sources_free(sources);
+    }
+    assert_true(inlined > 0);
+    rk_symbolizer_close(s);
+    fake_end();
+}
+
+/* The oracle's class "padding": what lies between two functions is nobody's, and nothing is inlined there. */
+static void padding_is_nobodys(void **state)
+{
+    (void)state;
+    char path[512];
+    struct rk_symbolizer *s = NULL;
+    struct rk_sources *sources = NULL;
+    uint64_t offset = 0, bytes = 0;
+    fake_root();
+    assert_true(compile("cc -g -O1 -falign-functions=64", path));
+    assert_true(locate(path, "work", &offset, &bytes));
+    assert_true(bytes % 64);
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
+    assert_int_equal(rk_symbolizer_open(NULL, &s, NULL), 0);
+    for (uint64_t behind = offset + bytes; behind < (offset + bytes + 63) / 64 * 64; behind++) {
+        assert_int_equal(rk_symbolizer_sources(s, &module, &behind, 1, NULL, &sources, NULL), 0);
+        assert_int_equal(sources->frame_n, 1);
+        assert_null(sources->function[0]);
+        rk_sources_free(sources);
+    }
+    rk_symbolizer_close(s);
+    fake_end();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_kind), cmocka_unit_test(packages),
-                                       cmocka_unit_test(shared_by_dwz), cmocka_unit_test(debug_files)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind),           cmocka_unit_test(packages),
+        cmocka_unit_test(shared_by_dwz),       cmocka_unit_test(debug_files),
+        cmocka_unit_test(symbol_before_dwarf), cmocka_unit_test(padding_is_nobodys)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,100 @@
+#include "elf/relocate.h"
+
+#include "base/cursor.h"
+#include "elf/section.h"
+#include "elf/symtab.h"
+
+#include <errno.h>
+
+enum { ENTRY_BYTES = 24, ENTRIES_MAX = 1 << 30 };
+
+#define INIT_AT (UINT64_C(1) << 40)
+
+int elf_place(struct elf *elf)
+{
+    const struct elf_section *any;
+    uint64_t at[2] = {0, INIT_AT};
+
+    if (elf->type != ELF_TYPE_RELOCATABLE)
+        return 0;
+    int rc = elf_section_find(elf, ".text", &any); /* so that they have names */
+    if (rc < 0 && rc != -ENOENT)
+        return rc;
+    for (uint32_t i = 0; i < elf->section_n; i++) {
+        struct elf_section *s = &elf->sections[i];
+        if (!(s->flags & ELF_SECTION_EXECUTE) || !(s->flags & ELF_SECTION_ALLOCATED) ||
+            s->bytes > INIT_AT / 2)
+            continue;
+        uint64_t *end = &at[strncmp(elf_section_name(elf, s), ".init", 5) == 0];
+        uint64_t alignment = s->alignment && s->alignment <= 1 << 21 ? s->alignment : 1;
+        s->address = (*end + alignment - 1) / alignment * alignment;
+        *end = s->address + s->bytes;
+        if (*end - (end == &at[1] ? INIT_AT : 0) > INIT_AT / 2)
+            return -EBADMSG;
+    }
+    return 0;
+}
+
+static bool is_for(const struct elf *elf, const struct elf_section *relocations,
+                   const struct elf_section *section)
+{
+    return relocations->type == ELF_SECTION_RELA && relocations->info < elf->section_n &&
+           &elf->sections[relocations->info] == section;
+}
+
+bool elf_is_relocated(const struct elf *elf, const struct elf_section *section)
+{
+    for (uint32_t i = 0; elf->type == ELF_TYPE_RELOCATABLE && i < elf->section_n; i++)
+        if (is_for(elf, &elf->sections[i], section))
+            return true;
+    return false;
+}
+
+/* How many bytes of address it fills in; 0: nothing that debug information has. */
+static unsigned width_of(uint16_t machine, uint32_t type)
+{
+    switch (machine) {
+    case ELF_MACHINE_X86_64:
+        return type == 1 ? 8 : type == 10 || type == 11 ? 4 : 0; /* 64; 32, 32S */
+    case ELF_MACHINE_AARCH64:
+        return type == 257 ? 8 : type == 258 ? 4 : 0; /* ABS64, ABS32 */
+    default:
+        return 0;
+    }
+}
+
+static void apply(const struct elf *elf, const struct symtab *symbols, struct cursor *c, unsigned char *bytes,
+                  size_t n)
+{
+    uint64_t offset = cursor_u64(c), info = cursor_u64(c), value = cursor_u64(c); /* the addend */
+    unsigned width = width_of(elf->machine, (uint32_t)info);
+    uint32_t number = (uint32_t)(info >> 32);
+
+    if (width == 0 || offset > n || n - offset < width || number >= symbols->n)
+        return;
+    struct elf_symbol symbol = symtab_at(symbols, number);
+    if (symbol.section && symbol.section < ELF_SECTIONS_RESERVED && symbol.section < elf->section_n)
+        value += elf->sections[symbol.section].address + symbol.value;
+    memcpy(bytes + offset, &value, width);
+}
+
+int elf_relocate(struct elf *elf, const struct elf_section *section, unsigned char *bytes, size_t n)
+{
+    struct symtab symbols = {0};
+    if (elf->machine != ELF_MACHINE_X86_64 && elf->machine != ELF_MACHINE_AARCH64)
+        return -ENOENT;
+    int rc = symtab_load_entries(elf, ELF_SECTION_SYMTAB, &symbols);
+
+    for (uint32_t i = 0; rc == 0 && i < elf->section_n; i++) {
+        _cleanup_free_ void *entries = NULL;
+        size_t bytes_n = 0;
+        if (!is_for(elf, &elf->sections[i], section))
+            continue;
+        rc = elf_section_load(elf, &elf->sections[i], ENTRIES_MAX, &entries, &bytes_n);
+        struct cursor c = cursor_of(entries, rc == 0 ? bytes_n : 0);
+        while (cursor_left(&c) >= ENTRY_BYTES)
+            apply(elf, &symbols, &c, bytes, n);
+    }
+    symtab_free(&symbols);
+    return rc;
+}
