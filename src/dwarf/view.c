@@ -1,5 +1,7 @@
 #include "dwarf/view.h"
 
+#include "base/cursor.h"
+#include "dwarf/constants.h"
 #include "elf/relocate.h"
 #include "sys/memory.h"
 
@@ -13,20 +15,55 @@ static size_t region_bytes(uint64_t n)
     return ((size_t)n + VIEW_BLOCK - 1) & ~(size_t)(VIEW_BLOCK - 1);
 }
 
+static bool is_packed(const struct elf *elf, const struct elf_section *section)
+{
+    return section->flags & ELF_SECTION_COMPRESSED || strncmp(elf_section_name(elf, section), ".z", 2) == 0;
+}
+
+/* Whether its first unit describes a type: of version 5, by what its header says. */
+static bool begins_with_type(const struct elf *elf, const struct elf_section *section)
+{
+    unsigned char head[16] = {0};
+    struct cursor c = cursor_of(head, sizeof head);
+
+    if (elf_read(elf, section->offset, head, section->bytes < sizeof head ? section->bytes : sizeof head) < 0)
+        return false;
+    if (cursor_u32(&c) == 0xffffffff)
+        cursor_u64(&c);
+    uint16_t version = cursor_u16(&c);
+    uint8_t type = cursor_u8(&c);
+    return version == 5 && (type == UNIT_TYPE || type == UNIT_SPLIT_TYPE);
+}
+
+/* The section of that name. A relocatable file (a .dwo is one) has a .debug_info for each type that others may have too,
+ * and one for all the rest, the last one if compressed ones don't tell. */
+static int find_section(struct elf *elf, const char *name, const struct elf_section **ret)
+{
+    int rc = elf_section_find(elf, name, ret);
+    const struct elf_section *section = rc == 0 ? *ret : NULL;
+
+    if (elf->type != ELF_TYPE_RELOCATABLE || strncmp(name, ".debug_info", 11) != 0)
+        return rc;
+    for (; section; section = elf_section_next(elf, section)) {
+        *ret = section;
+        if (!is_packed(elf, section) && !begins_with_type(elf, section))
+            break;
+    }
+    return rc;
+}
+
 int view_open(struct view *view, struct elf *elf, const char *name, pthread_mutex_t *lock)
 {
     const struct elf_section *section;
     void *bytes = NULL;
     size_t n = 0;
-    int rc = elf_section_find(elf, name, &section);
+    int rc = find_section(elf, name, &section);
 
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
     if (section->type == ELF_SECTION_NOBITS || section->bytes == 0)
         return 0;
-    bool packed =
-             section->flags & ELF_SECTION_COMPRESSED || strncmp(elf_section_name(elf, section), ".z", 2) == 0,
-         relocated = elf_is_relocated(elf, section);
+    bool packed = is_packed(elf, section), relocated = elf_is_relocated(elf, section);
     if (packed || relocated) {
         rc = elf_section_load(elf, section, SECTION_MAX, &bytes, &n);
         if (rc == 0 && relocated)

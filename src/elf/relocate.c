@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-enum { ENTRY_BYTES = 24, ENTRIES_MAX = 1 << 30 };
+enum { ENTRY_BYTES = 24 };
 
 #define INIT_AT (UINT64_C(1) << 40)
 
@@ -81,6 +81,8 @@ static void apply(const struct elf *elf, const struct symtab *symbols, struct cu
 int elf_relocate(struct elf *elf, const struct elf_section *section, unsigned char *bytes, size_t n)
 {
     struct symtab symbols = {0};
+    uint64_t left = elf->size; /* sections of relocations don't overlap, except in a damaged file */
+
     if (elf->machine != ELF_MACHINE_X86_64 && elf->machine != ELF_MACHINE_AARCH64)
         return -ENOENT;
     int rc = symtab_load_entries(elf, ELF_SECTION_SYMTAB, &symbols);
@@ -90,7 +92,8 @@ int elf_relocate(struct elf *elf, const struct elf_section *section, unsigned ch
         size_t bytes_n = 0;
         if (!is_for(elf, &elf->sections[i], section))
             continue;
-        rc = elf_section_load(elf, &elf->sections[i], ENTRIES_MAX, &entries, &bytes_n);
+        rc = elf_section_load(elf, &elf->sections[i], (size_t)left, &entries, &bytes_n);
+        left -= rc == 0 ? bytes_n : 0;
         struct cursor c = cursor_of(entries, rc == 0 ? bytes_n : 0);
         while (cursor_left(&c) >= ENTRY_BYTES)
             apply(elf, &symbols, &c, bytes, n);

@@ -62,6 +62,16 @@ int elf_section_find(struct elf *elf, const char *name, const struct elf_section
     return -ENOENT;
 }
 
+const struct elf_section *elf_section_next(const struct elf *elf, const struct elf_section *section)
+{
+    const char *name = elf_section_name(elf, section);
+
+    for (section++; section < elf->sections + elf->section_n; section++)
+        if (strcmp(elf_section_name(elf, section), name) == 0)
+            return section;
+    return NULL;
+}
+
 /* What the bytes are compressed by, and how long they were before. Passes the header. */
 static int compression(struct cursor *c, bool old, uint32_t *ret_type, uint64_t *ret_bytes)
 {

@@ -10,6 +10,9 @@
 /* The first section of that name. ".debug_…" is found as ".zdebug_…" too. 0, -ENOENT, or -errno. */
 int elf_section_find(struct elf *elf, const char *name, const struct elf_section **ret);
 
+/* The next one of the same name; NULL: there is none. */
+const struct elf_section *elf_section_next(const struct elf *elf, const struct elf_section *section);
+
 /* Its name; "" where the file has none for it. Lives as long as the elf. Valid after elf_section_find(). */
 const char *elf_section_name(const struct elf *elf, const struct elf_section *section);
 

@@ -1,6 +1,8 @@
 /* Lines and inlined functions of addresses on stdin, one in hexadecimal a line, for tests/oracle/lines:
  *
- *     oracle-lines FILE [THREADS]      0x1144|inner /src/p.c:2:70|outer /src/p.c:3:72|work /src/p.c:4:52
+ *     oracle-lines FILE [THREADS]      0x1144 inner /src/p.c:2:70 outer /src/p.c:3:72 work /src/p.c:4:52
+ *
+ * with tabs between them, since names have blanks.
  */
 #include "elf/elf.h"
 #include "sys/file.h"
@@ -56,7 +58,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n; i++) {
         printf("%#" PRIx64, addresses[i]);
         for (uint32_t f = s->first[i]; f < s->first[i + 1]; f++)
-            printf("|%s\t%s:%u:%u", s->function[f] ? s->function[f] : "??", s->file[f] ? s->file[f] : "??",
+            printf("\t%s\t%s:%u:%u", s->function[f] ? s->function[f] : "??", s->file[f] ? s->file[f] : "??",
                    s->line[f], s->column[f]);
         putchar('\n');
     }
