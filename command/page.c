@@ -13,9 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EACH_MOST 4000000 /* samples: some hundred megabytes of memory */
-#define SLICES_FEWEST 256
-
 const char *page_mistake(const struct page_options *options)
 {
     if (options->show && !options->path)
@@ -124,29 +121,12 @@ static int write_page(const char *verb, const struct rk_profile *before, const s
     return 0;
 }
 
-/* Whether times were summed so coarsely (many stacks, long time) that a time line would not show much, and the samples
- * are few enough to have a time each. */
-static bool is_coarse(const struct rk_profile *profile)
-{
-    struct rk_profile_summary s = {.size = sizeof s};
-
-    return rk_profile_summary(profile, &s) == 0 && s.slice_ns > 1 && s.samples <= EACH_MOST &&
-           (s.last_time - s.first_time) / s.slice_ns < SLICES_FEWEST;
-}
-
 int page_of_file(const char *verb, const char *path, const struct view *view,
                  const struct page_options *options)
 {
     handle_recording struct recording all = {0};
     int status = view_read(verb, path, view, false, &all);
 
-    if (status == 0 && !all.damaged && is_coarse(all.profiles[0]) && (!path || strcmp(path, "-") != 0)) {
-        struct view each = *view;
-        each.how.times = RK_TIMES_EACH;
-        recording_free(&all);
-        all = (struct recording){0};
-        status = view_read(verb, path, &each, false, &all);
-    }
     if (status == 0)
         status = write_page(verb, NULL, all.profiles[0], options);
     return status == 0 && all.damaged ? STATUS_FAILED : status;

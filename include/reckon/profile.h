@@ -48,7 +48,8 @@ struct rk_profile;
 /* How samples' times are kept: rk_profile_options.times. */
 enum rk_times {
     RK_TIMES_BOUNDED, /* exact as long as they are few, then in slices of a power of two of ns, the wider the more there
-                         are: at most 262,144 rows more than there are distinct (stack, thread, CPU, cgroup, event) */
+                         are: at most 262,144 rows more than twice as many as there are distinct (stack, thread, CPU,
+                         cgroup, event), but 32 slices at least, and so up to 64 rows for each of these */
     RK_TIMES_NONE, /* all samples of a stack, thread … are one row, whenever they were taken */
     RK_TIMES_EACH, /* every sample is a row with its own time: memory grows with samples */
 };

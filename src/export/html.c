@@ -24,6 +24,7 @@ struct page {
     struct page_tree tree;
     struct page_names names;
     struct page_time time;
+    struct page_rows rows;
 };
 
 /* ---- facts ---- */
@@ -207,22 +208,20 @@ static void put_threads(struct page_pen *pen, const struct page *p)
         page_signed(pen, c->thread_tid[i]);
 }
 
-static int put_sides(struct page_pen *pen, const struct page *p)
+static void put_sides(struct page_pen *pen, const struct page *p)
 {
     uint32_t each = p->is_before ? 2 : 1;
-    int rc = 0;
 
     page_number(pen, p->time.buckets);
     page_number(pen, p->time.start);
     page_number(pen, p->time.width);
     page_number(pen, (uint64_t)p->event_n * each);
     for (uint32_t i = 0; i < p->event_n; i++)
-        for (uint32_t before = 0; before < each && rc == 0; before++) {
+        for (uint32_t before = 0; before < each; before++) {
             struct page_side side = {p->events[i], before, p->is_before};
             page_number(pen, i);
-            rc = page_write_side(pen, &p->c, &p->tree, &p->time, &side);
+            page_write_side(pen, &p->c, &p->rows, &side);
         }
-    return rc;
 }
 
 static int put_all(struct page_pen *pen, const struct page *p)
@@ -238,7 +237,8 @@ static int put_all(struct page_pen *pen, const struct page *p)
     page_number(pen, p->tree.node_n);
     COLUMN(pen, p->tree.node_n, p->tree.up[i]);
     COLUMN(pen, p->tree.node_n, p->tree.function[i]);
-    return put_sides(pen, p);
+    put_sides(pen, p);
+    return 0;
 }
 
 static int choose_events(struct page *p)
@@ -253,18 +253,6 @@ static int choose_events(struct page *p)
     return 0;
 }
 
-static int choose_time(struct page *p)
-{
-    _cleanup_free_ struct page_side *sides = calloc(p->event_n + 1, sizeof *sides);
-
-    if (!sides)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < p->event_n; i++)
-        sides[i] = (struct page_side){.event = p->events[i], .is_of = p->is_before};
-    p->time = page_time_of(&p->c, &p->s, p->is_before);
-    return page_time_fit(&p->c, &p->tree, &p->time, sides, p->event_n);
-}
-
 static int write_page(struct page *p, struct output *out)
 {
     struct page_pen pen = page_pen_to(out);
@@ -274,14 +262,17 @@ static int write_page(struct page *p, struct output *out)
         rc = page_tree_make(&p->c, &p->tree);
     if (rc == 0)
         rc = page_names_make(&p->c, &p->tree, &p->names);
-    if (rc == 0)
-        rc = choose_time(p);
+    if (rc == 0) {
+        p->time = page_time_of(&p->c, &p->s, p->is_before);
+        rc = page_rows_make(&p->c, &p->tree, &p->time, &p->rows);
+    }
     if (rc == 0) {
         output_bytes(out, page_head, page_head_size);
         rc = put_all(&pen, p);
         page_end(&pen);
         output_bytes(out, page_tail, page_tail_size);
     }
+    page_rows_free(&p->rows);
     page_names_free(&p->names);
     page_tree_free(&p->tree);
     free(p->events);

@@ -74,13 +74,24 @@ struct page_sums {
 };
 struct page_sums page_side_sums(const struct rk_profile_columns *c, const struct page_side *side);
 
-/* Fewer and wider buckets, if there would be too many entries. 0 or -ENOMEM. */
-int page_time_fit(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_time *time,
-                  const struct page_side *sides, size_t n);
+struct page_row {
+    uint64_t samples, weight;
+    uint32_t event, thread, bucket, place;
+};
 
-/* 0 or -ENOMEM. */
-int page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_tree *tree,
-                    const struct page_time *time, const struct page_side *side);
+/* All of a profile's, by event, thread, bucket and place; equal ones are one. */
+struct page_rows {
+    struct page_row *items, *scratch;
+    size_t n;
+};
+
+/* Fewer and wider buckets, if there would be too many rows. 0 or -ENOMEM. */
+int page_rows_make(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_time *time,
+                   struct page_rows *ret);
+void page_rows_free(struct page_rows *rows);
+
+void page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_rows *rows,
+                     const struct page_side *side);
 
 /* ---- names ---- */
 

@@ -9,13 +9,14 @@
 #include <stdlib.h>
 
 #define BUCKETS 2048      /* more than a screen has columns for */
-#define BUCKETS_FEWEST 64 /* a time line needs so many to look like one */
-#define ROWS_MOST 700000  /* entries; where there are more, buckets become wider */
+#define BUCKETS_WANTED 64 /* a time line needs so many to look like one */
+#define BUCKETS_FEWEST 16 /* … and is one still */
+#define ROWS_MOST 700000  /* rows; where there are more, buckets become wider … */
+#define ROWS_FAR 1400000 /* … even if nothing is left of the time line: the page would be larger than 10 MB */
+#define DIGIT 11
+#define DIGIT_MASK ((1u << DIGIT) - 1)
 
-struct entry {
-    uint64_t samples, weight;
-    uint32_t thread, bucket, place;
-};
+enum { PAGE_EVENT, PAGE_THREAD, PAGE_BUCKET, PAGE_PLACE };
 
 static bool belongs(const struct rk_profile_columns *c, size_t row, const struct page_side *side)
 {
@@ -41,7 +42,7 @@ struct page_time page_time_of(const struct rk_profile_columns *c, const struct r
         return (struct page_time){1, 0, 1};
     /* Few samples in many buckets are a comb, not a curve; eight in each are one. */
     uint64_t wanted = samples / 8, span = last - first + 1;
-    wanted = wanted > BUCKETS ? BUCKETS : wanted < BUCKETS_FEWEST ? BUCKETS_FEWEST : wanted;
+    wanted = wanted > BUCKETS ? BUCKETS : wanted < BUCKETS_WANTED ? BUCKETS_WANTED : wanted;
     /* Of whole slices: else some buckets would hold more of them than others. */
     uint64_t width = (span / slice + wanted) / wanted * slice;
     first -= first % slice;
@@ -60,17 +61,6 @@ struct page_sums page_side_sums(const struct rk_profile_columns *c, const struct
     return sums;
 }
 
-static int compare(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    if (a->bucket != b->bucket)
-        return a->bucket < b->bucket ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
 static uint32_t bucket_of(const struct page_time *time, uint64_t t)
 {
     uint64_t bucket = t < time->start ? 0 : (t - time->start) / time->width;
@@ -78,41 +68,103 @@ static uint32_t bucket_of(const struct page_time *time, uint64_t t)
     return (uint32_t)(bucket < time->buckets ? bucket : time->buckets - 1);
 }
 
-/* Sorted, and equal ones summed: how many there are. */
-static size_t collect(const struct rk_profile_columns *c, const struct page_tree *tree,
-                      const struct page_time *time, const struct page_side *side, struct entry *entries)
+static uint32_t word_of(const struct page_row *row, unsigned word)
 {
-    size_t n = 0, kept = 0;
+    return word == PAGE_EVENT    ? row->event
+           : word == PAGE_THREAD ? row->thread
+           : word == PAGE_BUCKET ? row->bucket
+                                 : row->place;
+}
 
-    for (size_t i = 0; i < c->sample_n; i++)
-        if (belongs(c, i, side))
-            entries[n++] = (struct entry){c->sample_count[i], c->sample_weight[i], c->sample_thread[i],
-                                          bucket_of(time, c->sample_time[i]), tree->place[c->sample_node[i]]};
-    qsort(entries, n, sizeof *entries, compare);
-    for (size_t i = 0; i < n; i++) {
-        if (kept > 0 && compare(&entries[kept - 1], &entries[i]) == 0) {
-            entries[kept - 1].samples += entries[i].samples;
-            entries[kept - 1].weight += entries[i].weight;
+/* A stable sort by one word, 11 bits at a time, as far as there are any. */
+static void sort_by(struct page_rows *rows, unsigned word)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < rows->n; i++)
+        all |= word_of(&rows->items[i], word);
+    for (unsigned shift = 0; shift < 32 && all >> shift; shift += DIGIT) {
+        size_t begin[(1 << DIGIT) + 1] = {0};
+        for (size_t i = 0; i < rows->n; i++)
+            begin[(word_of(&rows->items[i], word) >> shift & DIGIT_MASK) + 1]++;
+        for (size_t i = 1; i <= DIGIT_MASK; i++)
+            begin[i] += begin[i - 1];
+        for (size_t i = 0; i < rows->n; i++)
+            rows->scratch[begin[word_of(&rows->items[i], word) >> shift & DIGIT_MASK]++] = rows->items[i];
+        struct page_row *sorted = rows->scratch;
+        rows->scratch = rows->items;
+        rows->items = sorted;
+    }
+}
+
+static bool same(const struct page_row *a, const struct page_row *b)
+{
+    return a->place == b->place && a->bucket == b->bucket && a->thread == b->thread && a->event == b->event;
+}
+
+/* Neighbours that are equal, as one. */
+static void sum(struct page_rows *rows)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < rows->n; i++) {
+        if (kept > 0 && same(&rows->items[kept - 1], &rows->items[i])) {
+            rows->items[kept - 1].samples += rows->items[i].samples;
+            rows->items[kept - 1].weight += rows->items[i].weight;
         } else {
-            entries[kept++] = entries[i];
+            rows->items[kept++] = rows->items[i];
         }
     }
-    return kept;
+    rows->n = kept;
 }
 
-/* What each sample weighs, where all weigh the same; else 0. */
-static uint64_t common_period(const struct entry *entries, size_t n)
+void page_rows_free(struct page_rows *rows)
 {
-    uint64_t period = n > 0 && entries[0].samples ? entries[0].weight / entries[0].samples : 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (entries[i].weight != period * entries[i].samples)
-            return 0;
-    return n > 0 ? period : 1;
+    free(rows->items);
+    free(rows->scratch);
+    *rows = (struct page_rows){0};
 }
 
-/* Entries of one thread and bucket. */
-static void write_group(struct page_pen *pen, const struct entry *entries, size_t n, bool weights)
+int page_rows_make(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_time *time,
+                   struct page_rows *ret)
+{
+    struct page_rows rows = {.items = malloc((c->sample_n + 1) * sizeof *rows.items),
+                             .scratch = malloc((c->sample_n + 1) * sizeof *rows.scratch)};
+
+    if (!rows.items || !rows.scratch) {
+        page_rows_free(&rows);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < c->sample_n; i++)
+        if (c->sample_node[i] != RK_NO_NODE)
+            rows.items[rows.n++] = (struct page_row){c->sample_count[i],
+                                                     c->sample_weight[i],
+                                                     c->sample_event[i],
+                                                     c->sample_thread[i],
+                                                     bucket_of(time, c->sample_time[i]),
+                                                     tree->place[c->sample_node[i]]};
+    /* By bucket last, so that neighbours stay neighbours when buckets become wider. */
+    sort_by(&rows, PAGE_BUCKET);
+    sort_by(&rows, PAGE_PLACE);
+    sort_by(&rows, PAGE_THREAD);
+    sort_by(&rows, PAGE_EVENT);
+    sum(&rows);
+    while (time->buckets > 1 && rows.n > (time->buckets > BUCKETS_FEWEST ? ROWS_MOST : ROWS_FAR)) {
+        time->width *= 2;
+        time->buckets = (time->buckets + 1) / 2;
+        for (size_t i = 0; i < rows.n; i++)
+            rows.items[i].bucket /= 2;
+        sum(&rows);
+    }
+    sort_by(&rows, PAGE_BUCKET);
+    sort_by(&rows, PAGE_THREAD);
+    sort_by(&rows, PAGE_EVENT);
+    *ret = rows;
+    return 0;
+}
+
+/* Rows of one thread and bucket. */
+static void write_group(struct page_pen *pen, const struct page_row *entries, size_t n, bool weights)
 {
     uint32_t last = 0;
 
@@ -126,7 +178,7 @@ static void write_group(struct page_pen *pen, const struct entry *entries, size_
     }
 }
 
-static size_t group_end(const struct entry *entries, size_t from, size_t n)
+static size_t group_end(const struct page_row *entries, size_t from, size_t n)
 {
     size_t to = from;
 
@@ -135,49 +187,62 @@ static size_t group_end(const struct entry *entries, size_t from, size_t n)
     return to;
 }
 
-int page_time_fit(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_time *time,
-                  const struct page_side *sides, size_t n)
+/* The rows of a thread and event: from `at` on to what is returned. */
+static size_t thread_end(const struct page_rows *rows, size_t at, uint32_t event, uint32_t thread)
 {
-    if (c->sample_n <= ROWS_MOST)
-        return 0;
-    _cleanup_free_ struct entry *entries = calloc(c->sample_n + 1, sizeof *entries);
-    if (!entries)
-        return -ENOMEM;
-    for (size_t rows; time->buckets > BUCKETS_FEWEST;) {
-        rows = 0;
-        for (size_t i = 0; i < n; i++)
-            rows += collect(c, tree, time, &sides[i], entries);
-        if (rows <= ROWS_MOST)
-            break;
-        time->width *= 2;
-        time->buckets = (time->buckets + 1) / 2;
-    }
-    return 0;
+    while (at < rows->n && rows->items[at].event == event && rows->items[at].thread == thread)
+        at++;
+    return at;
 }
 
-int page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_tree *tree,
-                    const struct page_time *time, const struct page_side *side)
+static bool is_of(const struct rk_profile_columns *c, const struct page_side *side, uint32_t thread)
 {
-    _cleanup_free_ struct entry *entries = calloc(c->sample_n + 1, sizeof *entries);
+    return (side->is_of && side->is_of[c->thread_source[thread]]) == (side->before != 0);
+}
 
-    if (!entries)
-        return -ENOMEM;
-    size_t n = collect(c, tree, time, side, entries), at = 0;
-    uint64_t period = common_period(entries, n);
-    page_number(pen, side->before);
-    page_number(pen, period);
-    for (uint32_t thread = 0; thread < c->thread_n; thread++) {
-        size_t groups = 0, to = at;
-        for (; to < n && entries[to].thread == thread; to = group_end(entries, to, n))
-            groups++;
-        page_number(pen, groups);
-        for (uint32_t last = 0; at < to;) {
-            size_t end = group_end(entries, at, n);
-            page_number(pen, entries[at].bucket - last);
-            write_group(pen, &entries[at], end - at, period == 0);
-            last = entries[at].bucket;
-            at = end;
-        }
+/* One thread's groups. */
+static void write_thread(struct page_pen *pen, const struct page_row *rows, size_t n, bool weights)
+{
+    uint32_t last = 0;
+    size_t groups = 0;
+
+    for (size_t at = 0; at < n; at = group_end(rows, at, n))
+        groups++;
+    page_number(pen, groups);
+    for (size_t at = 0, end; at < n; at = end) {
+        end = group_end(rows, at, n);
+        page_number(pen, rows[at].bucket - last);
+        write_group(pen, &rows[at], end - at, weights);
+        last = rows[at].bucket;
     }
-    return 0;
+}
+
+void page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_rows *rows,
+                     const struct page_side *side)
+{
+    size_t first = 0, at;
+    uint64_t period = 0;
+    bool any = false;
+
+    while (first < rows->n && rows->items[first].event < side->event)
+        first++;
+    for (at = first; at < rows->n && rows->items[at].event == side->event; at++) {
+        const struct page_row *row = &rows->items[at];
+        if (!is_of(c, side, row->thread))
+            continue;
+        if (!any)
+            period = row->samples ? row->weight / row->samples : 0;
+        any = true;
+        period = row->weight == period * row->samples ? period : 0;
+        if (!period)
+            break;
+    }
+    page_number(pen, side->before);
+    page_number(pen, any ? period : 1);
+    at = first;
+    for (uint32_t thread = 0; thread < c->thread_n; thread++) {
+        size_t end = thread_end(rows, at, side->event, thread);
+        write_thread(pen, &rows->items[at], is_of(c, side, thread) ? end - at : 0, any && !period);
+        at = end;
+    }
 }

@@ -221,7 +221,7 @@ static void settle(struct rk_profile_builder *b)
 {
     stacks_settle(&b->stacks);
     pairs_settle(&b->cells);
-    table_free(&b->slices.row_of);
+    slices_settle(&b->slices);
     free(b->cache);
     b->cache = NULL;
 }

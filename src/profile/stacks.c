@@ -4,17 +4,22 @@
 
 #include <errno.h>
 
-/* Where a run of that outer one and first word is, or would be. */
-static size_t slot_of(const struct stacks *s, uint32_t outer, uint32_t word)
+/* Where a run of that outer one and first word is, or would be: free then, but for its tag. */
+static struct stacks_slot *slot_of(const struct stacks *s, uint32_t outer, uint32_t word)
 {
-    size_t at = hash_mix((uint64_t)outer << 32 | word) & (s->room - 1);
+    uint64_t hash = hash_mix((uint64_t)outer << 32 | word);
+    uint32_t tag = (uint32_t)(hash >> 32);
+    size_t at = hash & (s->room - 1);
 
-    for (; s->slots[at]; at = (at + 1) & (s->room - 1)) {
-        const struct stacks_run *run = &s->runs.items[s->slots[at] - 1];
-        if (run->outer == outer && s->words.items[run->first] == word)
-            break;
+    for (; s->slots[at].run; at = (at + 1) & (s->room - 1)) {
+        if (s->slots[at].tag != tag)
+            continue;
+        const struct stacks_run *run = &s->runs.items[s->slots[at].run - 1];
+        if (run->outer == outer && run->word == word)
+            return &s->slots[at];
     }
-    return at;
+    s->slots[at].tag = tag;
+    return &s->slots[at];
 }
 
 /* Twice the room. The old slots go first: runs tell all that they did. */
@@ -31,7 +36,7 @@ static int grow(struct stacks *s)
     s->room = room;
     for (size_t i = 0; i < s->runs.n; i++) {
         const struct stacks_run *run = &s->runs.items[i];
-        s->slots[slot_of(s, run->outer, s->words.items[run->first])] = (uint32_t)i + 1;
+        slot_of(s, run->outer, run->word)->run = (uint32_t)i + 1;
     }
     return 0;
 }
@@ -43,37 +48,39 @@ static uint32_t run_add(struct stacks *s, struct stacks_run run)
 }
 
 /* The run in that slot ends after n words now, and is another: the one that it was follows inside of it. */
-static uint32_t split(struct stacks *s, size_t slot, uint32_t n)
+static uint32_t split(struct stacks *s, struct stacks_slot *slot, uint32_t n)
 {
-    uint32_t number = s->slots[slot] - 1;
+    uint32_t number = slot->run - 1;
     struct stacks_run *inner = &s->runs.items[number];
-    uint32_t outer = run_add(s, (struct stacks_run){inner->outer, inner->first, n});
+    uint32_t outer = run_add(s, (struct stacks_run){inner->outer, inner->word, inner->first, n});
 
-    s->slots[slot] = outer + 1;
+    slot->run = outer + 1;
     inner->outer = outer;
     inner->first += n;
     inner->n -= n;
-    s->slots[slot_of(s, outer, s->words.items[inner->first])] = number + 1;
+    inner->word = s->words.items[inner->first];
+    slot_of(s, outer, inner->word)->run = number + 1;
     return outer;
 }
 
-/* How many words the two begin with in common. */
+/* How many words the two begin with in common: the first, at least. */
 static uint32_t common(const uint32_t *a, const uint32_t *b, size_t n)
 {
-    uint32_t same = 0;
+    uint32_t same = 1;
 
     while (same < n && a[same] == b[same])
         same++;
     return same;
 }
 
-static uint32_t append(struct stacks *s, uint32_t outer, size_t slot, const uint32_t *words, uint32_t n)
+static uint32_t append(struct stacks *s, uint32_t outer, struct stacks_slot *slot, const uint32_t *words,
+                       uint32_t n)
 {
-    uint32_t number = run_add(s, (struct stacks_run){outer, (uint32_t)s->words.n, n});
+    uint32_t number = run_add(s, (struct stacks_run){outer, words[0], (uint32_t)s->words.n, n});
 
     memcpy(s->words.items + s->words.n, words, n * sizeof *words);
     s->words.n += n;
-    s->slots[slot] = number + 1;
+    slot->run = number + 1;
     return number;
 }
 
@@ -91,10 +98,10 @@ int64_t stacks_add(struct stacks *s, const uint32_t *words, size_t n)
 
     uint32_t outer = STACKS_NONE;
     for (size_t at = 0;;) {
-        size_t slot = slot_of(s, outer, words[at]);
-        if (!s->slots[slot])
+        struct stacks_slot *slot = slot_of(s, outer, words[at]);
+        if (!slot->run)
             return append(s, outer, slot, words + at, (uint32_t)(n - at));
-        uint32_t number = s->slots[slot] - 1;
+        uint32_t number = slot->run - 1;
         struct stacks_run run = s->runs.items[number];
         uint32_t same = common(s->words.items + run.first, words + at, run.n < n - at ? run.n : n - at);
         outer = same < run.n ? split(s, slot, same) : number;

@@ -27,13 +27,18 @@ struct stacks_words { /* a VECTOR */
 
 struct stacks_run {
     uint32_t outer;    /* run, STACKS_NONE: none */
+    uint32_t word;     /* words[first], here too so that looking for it reads one line of the cache */
     uint32_t first, n; /* of words; one at least */
+};
+
+struct stacks_slot {
+    uint32_t run, tag; /* number + 1, 0: free; the hash's other half, so that few runs are read in vain */
 };
 
 struct stacks {
     struct stacks_words words;
     VECTOR(struct stacks_run) runs; /* a stack is the run that it ends in */
-    uint32_t *slots;                /* run + 1 by (outer, first word); 0: free */
+    struct stacks_slot *slots;      /* by (outer, first word) */
     size_t room;
     uint32_t deepest; /* words of the longest stack */
 };

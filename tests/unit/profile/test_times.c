@@ -69,7 +69,30 @@ static void far_apart(void **state)
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(slices_add(&s, 0, times[i], (struct amount){1, 1}, 1), 0);
     assert_int_equal(sum(&s, true), 6);
-    assert_true(s.shift > 0 && s.shift <= 63);
+    assert_int_equal(s.rows.n, 6); /* few: as they are, however far apart */
+    assert_int_equal(s.shift, 0);
+    slices_free(&s);
+}
+
+/* Very many stacks, each met again and again: slices become wide, but a time line is left. */
+static void many_stacks_have_a_time_line(void **state)
+{
+    enum { N = 3000000, CELLS = 60000 };
+    struct slices s = {0};
+    uint64_t seen = 0;
+    (void)state;
+    for (uint64_t i = 0; i < N; i++)
+        assert_int_equal(slices_add(&s, (uint32_t)(i * 48271 % CELLS), UINT64_C(1) << 40 | i * 250000,
+                                    (struct amount){2, 1}, CELLS),
+                         0);
+    uint64_t slices = ((s.last - s.base) >> s.shift) + 1;
+    assert_in_range(slices, SLICES_FEWEST, 2 * SLICES_FEWEST);
+    assert_true(s.rows.n <= 2 * SLICES_FEWEST * CELLS);
+    for (size_t i = 0; i < s.rows.n; i++)
+        seen |= UINT64_C(1) << ((s.rows.items[i].time - (s.base >> s.shift << s.shift)) >> s.shift & 63);
+    assert_int_equal(__builtin_popcountll(seen), slices > 64 ? 64 : slices);
+    assert_int_equal(sum(&s, true), N);
+    assert_int_equal(sum(&s, false), 2 * N);
     slices_free(&s);
 }
 
@@ -176,13 +199,10 @@ static void raw_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(few_times_are_exact),
-        cmocka_unit_test(many_times_are_slices),
-        cmocka_unit_test(what_is_distinct_is_kept),
-        cmocka_unit_test(far_apart),
-        cmocka_unit_test(other_ways),
-        cmocka_unit_test(off_cpu_weighs_the_time_away),
-        cmocka_unit_test(raw_addresses),
+        cmocka_unit_test(few_times_are_exact),          cmocka_unit_test(many_times_are_slices),
+        cmocka_unit_test(what_is_distinct_is_kept),     cmocka_unit_test(far_apart),
+        cmocka_unit_test(many_stacks_have_a_time_line), cmocka_unit_test(other_ways),
+        cmocka_unit_test(off_cpu_weighs_the_time_away), cmocka_unit_test(raw_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
