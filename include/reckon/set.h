@@ -80,7 +80,8 @@ struct rk_set_options {
     uint32_t stack_user; /* bytes for RK_SAMPLE_STACK_USER, a multiple of 8 below 64 KiB */
     uint32_t
         ring_bytes; /* per CPU; a power of two up to 1 GiB; 0: 512 KiB, or room for 1024 dumped stacks; less where the mlock limit says so */
-    uint32_t wakeup_bytes;   /* rk_stream_fd() is readable once so much waits; 0: half the ring */
+    uint32_t
+        wakeup_bytes; /* rk_stream_fd() is readable once so much waits; 0: half the ring, a quarter of it with stacks */
     uint32_t wakeup_samples; /* … or so many samples; not both */
     uint32_t overwrite; /* 1: rings keep the latest and are read by rk_stream_snapshot(): a flight recorder */
     uint32_t chain_without; /* of chains, leave out: 1 the kernel's part, 2 the user's */

@@ -30,6 +30,7 @@
 #define FLUSH_MS 500
 #define STACKS_MS \
     20 /* stacks fill a ring in a fraction of a second, and are cheapest to unwind while they are in cache */
+#define READER_MS 100 /* its thread wakes us sooner when there is much */
 #define QUEUE_MB 64u
 #define MAPPING_BYTES_MAX 8192 /* an MMAP2 with the longest path */
 #define BLIND_MS 10            /* how often to ask whether the command has ended, where no descriptor tells */
@@ -52,8 +53,8 @@ struct rk_capture *capture_free(struct rk_capture *c)
         c->place.fd = -1; /* not ours */
     place_close(&c->place);
     hits_close(&c->hits);
+    rk_stream_close(c->stream); /* its reader's thread asks frames */
     frames_close(&c->frames);
-    rk_stream_close(c->stream);
     for (size_t i = 0; i < c->command_n; i++)
         free(c->command[i]);
     free(c->command);
@@ -163,6 +164,15 @@ static uint64_t longest_chain(struct rk_host *host, const struct rk_set *set)
     return rk_host_limit(host, RK_LIMIT_MAX_STACK, &limit) == 0 && limit > 0 ? (uint64_t)limit : UINT64_MAX;
 }
 
+static int start_reader(struct rk_capture *c, size_t limit)
+{
+    struct pump_stacks stacks;
+    int r = frames_reader(&c->frames, &stacks);
+
+    c->reader = true;
+    return r < 0 ? r : live_pump(c->stream, limit, r ? &stacks : NULL);
+}
+
 int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
                     const struct rk_capture_options *options, struct rk_capture **ret, struct rk_error *e)
 {
@@ -199,8 +209,7 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
         (o.unwind && (r = frames_open(&c->frames, set, o.unwind_regs, NULL, e)) < 0) ||
         (r = capture_file_open(c, e)) < 0)
         return r;
-    if (o.threads && (r = live_pump(c->stream, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20,
-                                    frames_register(&c->frames))) < 0)
+    if (o.threads && (r = start_reader(c, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
         return r == -ENOMEM
                    ? fail_memory(e, RK_STAGE_CAPTURE)
                    : fail(e, r, RK_STAGE_CAPTURE, r == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN,
@@ -258,6 +267,7 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
 
     if (record->type == RK_RECORD_COMM && record->misc & RK_MISC_COMM_EXEC)
         live_top(c->stream, record->tid, 0); /* its stack is another now */
+    frames_fed(&c->frames, record);
     c->disordered |= stream_key(record, &c->newest) < before;
     if (r == 0 && record->type == RK_RECORD_SAMPLE) {
         if (record->present & RK_SAMPLE_TIME) {
@@ -265,7 +275,10 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
                 c->first_time = record->time;
             c->last_time = record->time;
         }
-        if (rk_stream_sample(c->stream, record, &sample) == 0) {
+        if (record->misc & PUMP_ANSWERED) {
+            if ((r = frames_answered(&c->frames, record, &sample)) == 0)
+                r = hits_sample(&c->hits, &sample);
+        } else if (rk_stream_sample(c->stream, record, &sample) == 0) {
             bool cut = is_cut(c, &sample);
             uint64_t before_cut = c->frames.tally.cut;
             if (c->frames.unwinder &&
@@ -359,6 +372,7 @@ int rk_capture_step(struct rk_capture *c, int timeout_ms)
 
     int fd = c->target ? rk_target_fd(c->target) : -1;
     int limit = c->target && c->target->kind == TARGET_COMMAND && fd < 0 ? BLIND_MS
+                : c->reader                                              ? READER_MS
                 : c->frames.unwinder                                     ? STACKS_MS
                                                                          : FLUSH_MS;
     if (timeout_ms < 0 || timeout_ms > limit)

@@ -37,6 +37,7 @@ struct rk_capture {
     uint64_t longest_chain; /* frames: one that has so many was cut */
 
     bool pipe;       /* standard output */
+    bool reader;     /* a thread empties the rings */
     bool begun;      /* what ran before is written */
     bool ended;      /* the set is disabled, all is read */
     bool disordered; /* some record is older than the one before it */

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "open/set.h"
 #include "record/encode.h"
+#include "unwind/memo.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +22,63 @@ void frames_attr(const struct frames *frames, uint32_t event, struct perf_attr *
     attr->flags &= ~ATTR_EXCLUDE_CALLCHAIN_USER;
 }
 
-int frames_register(const struct frames *frames)
+/* What may change what is mapped where, or whose it is. */
+static bool is_change(uint32_t type, uint16_t misc)
 {
-    return frames->unwinder ? (int)chain_stack_register(frames->unwinder) : -1;
+    return type == RK_RECORD_MMAP || type == RK_RECORD_MMAP2 || type == RK_RECORD_FORK ||
+           (type == RK_RECORD_COMM && misc & RK_MISC_COMM_EXEC);
+}
+
+/* pump_answer. All events have one layout, or the reader would not ask. */
+static size_t answer(void *context, const struct perf_header *header, const struct rk_sample *sample,
+                     unsigned char *to)
+{
+    struct frames *frames = context;
+
+    if (!sample) {
+        if (is_change(header->type, header->misc))
+            memo_change_seen(frames->memo);
+        return 0;
+    }
+    size_t n = chain_recall(frames->memo, sample, frames->answer, CHAIN_WORDS);
+    if (n == 0)
+        return 0;
+    struct rk_sample known = *sample;
+    known.chain = frames->answer;
+    known.chain_n = n;
+    known.present |= RK_SAMPLE_CALLCHAIN;
+    int bytes = encode_sample(frames->file, header->misc, &known, to, header->size);
+    return bytes < 0 ? 0 : (size_t)bytes;
+}
+
+int frames_reader(struct frames *frames, struct pump_stacks *ret)
+{
+    if (!frames->unwinder)
+        return 0;
+    *ret = (struct pump_stacks){.sp = chain_stack_register(frames->unwinder)};
+    if (frames->regs)
+        return 1; /* rare: each sample has its own */
+    frames->answer = malloc(CHAIN_WORDS * sizeof *frames->answer);
+    if (!frames->answer || chain_remember(frames->unwinder, &frames->memo) < 0)
+        return -ENOMEM;
+    ret->answer = answer;
+    ret->context = frames;
+    return 1;
+}
+
+void frames_fed(struct frames *frames, const struct rk_record *record)
+{
+    if (frames->memo && is_change(record->type, record->misc))
+        memo_change_done(frames->memo);
+}
+
+int frames_answered(struct frames *frames, const struct rk_record *record, struct rk_sample *ret)
+{
+    int r = layout_sample(frames->file, record, ret);
+
+    if (r == 0)
+        frames->tally.whole++;
+    return r;
 }
 
 static bool has_stacks(const struct rk_set *set, uint32_t event)
@@ -61,6 +116,8 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
         if (layout_init(&frames->layouts[i], &attr) < 0)
             return fail_argument(e, RK_STAGE_CAPTURE, "%s: its sample fields can't be together",
                                  set->events[i].event.name);
+        if (!frames->file)
+            frames->file = &frames->layouts[i];
     }
     return 0;
 }
@@ -71,6 +128,8 @@ void frames_close(struct frames *frames)
     free(frames->layouts);
     free(frames->chain);
     free(frames->record);
+    memo_close(frames->memo);
+    free(frames->answer);
     *frames = (struct frames){0};
 }
 

@@ -11,6 +11,7 @@
 #define CAPTURE_FRAMES_H
 
 #include "record/layout.h"
+#include "stream/pump.h"
 #include "unwind/chain.h"
 
 #include <reckon/stream.h>
@@ -26,6 +27,9 @@ struct frames {
     unsigned char *record;  /* scratch: one record */
     uint64_t regs;          /* a mask: registers that samples keep */
     uint64_t kept[64];      /* scratch: these */
+    const struct layout *file; /* of the first that has stacks */
+    struct memo *memo;         /* NULL: the reader answers nothing */
+    uint64_t *answer;          /* scratch of the reader's: the words of a chain */
 };
 
 /* For the set's events that have stacks; where there are none, or this machine's can't be unwound, nothing is. `regs`:
@@ -34,8 +38,15 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
                 struct rk_error *e);
 void frames_close(struct frames *frames);
 
-/* The kernel's number of the register that stacks are dumped from; -1: nothing is unwound. */
-int frames_register(const struct frames *frames);
+/* What the reader of rings needs to know of stacks: 1, 0 where nothing is unwound, -ENOMEM. It then answers what was
+ * unwound before. */
+int frames_reader(struct frames *frames, struct pump_stacks *ret);
+
+/* A record of the stream's, in the order of time, when the image has been fed. */
+void frames_fed(struct frames *frames, const struct rk_record *record);
+
+/* An answered sample's fields. 0 or -EBADMSG. Hot. */
+int frames_answered(struct frames *frames, const struct rk_record *record, struct rk_sample *ret);
 
 /* The event's attr as the file has it. */
 void frames_attr(const struct frames *frames, uint32_t event, struct perf_attr *attr);

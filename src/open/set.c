@@ -201,6 +201,9 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     set->ring_bytes = plan->ring_bytes;
     set->ring_wanted = plan->ring_wanted;
     set->ring_bytes_fixed = set->options.ring_bytes != 0;
+    if (set->options.sample & RK_SAMPLE_STACK_USER && !set->options.wakeup_bytes &&
+        !set->options.wakeup_samples)
+        set->options.wakeup_bytes = plan->ring_bytes / 4; /* stacks fill the rest in no time */
     set->thread = pmc_thread();
     rc = host_fork(set->host, &set->fork);
     set->fork_word = set->fork ? set->fork->word : &never;

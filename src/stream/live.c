@@ -284,10 +284,14 @@ static const struct layout *stacks_of_all(const struct rk_stream *st)
     return first;
 }
 
-int live_pump(struct rk_stream *st, size_t limit, int stack_register)
+int live_pump(struct rk_stream *st, size_t limit, const struct pump_stacks *wanted)
 {
     struct stream_live *live = st->live;
-    struct pump_stacks stacks = {stack_register >= 0 ? stacks_of_all(st) : NULL, (uint32_t)stack_register};
+    struct pump_stacks stacks = wanted ? *wanted : (struct pump_stacks){0};
+
+    stacks.layout = wanted ? stacks_of_all(st) : NULL;
+    if (st->deferred)
+        stacks.answer = NULL; /* what completes a chain looks at the sample as the kernel wrote it */
 
     live->pumped = calloc(live->n, sizeof *live->pumped);
     if (!live->pumped)
@@ -383,13 +387,13 @@ static int pass_ring(struct rk_stream *st, uint32_t index)
 }
 
 /* A part of a block: whole records of one ring. */
-static int take_part(struct rk_stream *st, const struct pump_part *part, const unsigned char *bytes)
+static int take_part(struct rk_stream *st, const struct pump_part *part, unsigned char *bytes)
 {
     struct live_ring *at = &st->live->rings[part->ring];
     struct rk_record record;
 
     for (uint64_t done = 0; done < part->n;) {
-        const struct perf_header *header = (const void *)(bytes + done);
+        struct perf_header *header = (void *)(bytes + done);
         uint64_t left = part->n - done;
 
         if (left < sizeof *header || header->size < sizeof *header || header->size % 8 || header->size > left)
@@ -398,6 +402,7 @@ static int take_part(struct rk_stream *st, const struct pump_part *part, const u
                                                          .ring = (uint32_t)part->ring,
                                                          .offset = part->offset + done});
         stream_identify(st, header, part->offset + done, &record);
+        header->misc &= (uint16_t)~PUMP_ANSWERED; /* record.misc has it still */
         int r = stream_push(st, &record, stream_key(&record, &at->last));
         if (r < 0)
             return r;

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #define BLOCK_BYTES ((size_t)1 << 20)
-#define BUSY_MS 10 /* a round is no longer than this while records come */
-#define IDLE_MS 100
+#define ROUND_MS 100 /* a pass at least as often; rings that are half full ask for one sooner */
+#define READY_BYTES \
+    ((size_t)256 << 10) /* that wait, before who takes them is woken: it looks as often by itself */
 
 /* A block to fill, or NULL: the queue is full, or there is no memory. */
 static struct pump_block *block_get(struct pump *p)
@@ -42,10 +43,13 @@ static void block_queue(struct pump *p, struct pump_block *block, bool round)
         block->round = round;
         *p->last = block;
         p->last = &block->next;
+        p->waiting += block->used;
     }
     p->passes += round;
+    bool wake = p->waiting >= READY_BYTES;
     pthread_mutex_unlock(&p->lock);
-    sys_event_set(p->ready_event);
+    if (wake)
+        sys_event_set(p->ready_event);
 }
 
 #define TOP_BITS 40 /* of a slot: an address in units of 256 bytes, rounded up */
@@ -84,8 +88,15 @@ static size_t copy_record(struct pump *p, const struct perf_header *header, unsi
     struct rk_sample sample = {.size = sizeof sample};
     uint64_t keep = 0, used = 0;
 
-    if (header->type == RK_RECORD_SAMPLE && layout_sample(p->stacks.layout, &record, &sample) == 0 &&
-        sample.stack && sample.stack_used) {
+    bool decoded = header->type == RK_RECORD_SAMPLE && layout_sample(p->stacks.layout, &record, &sample) == 0;
+    if (p->stacks.answer) {
+        size_t n = p->stacks.answer(p->stacks.context, header, decoded ? &sample : NULL, to);
+        if (n) {
+            ((struct perf_header *)(void *)to)->misc |= PUMP_ANSWERED;
+            return n;
+        }
+    }
+    if (decoded && sample.stack && sample.stack_used) {
         used = stack_frames(p, &sample);
         keep = ((used + 7) & ~UINT64_C(7)) + 8;
     }
@@ -111,8 +122,15 @@ static int copy_records(struct pump *p, struct ring *ring, uint64_t waiting, uns
     uint64_t until = ring_offset(ring) + waiting;
     int r = 1;
 
-    while (ring_offset(ring) != until && (r = ring_next(ring, &header)) == 1)
+    while (ring_offset(ring) != until && (r = ring_next(ring, &header)) == 1) {
+        /* The next one, if it is as large: its head, its registers, and how much of its stack is there. None is in
+         * a cache of this CPU's, and none is near another. */
+        const unsigned char *next = (const unsigned char *)header + header->size;
+        for (size_t line = 0; line < 4; line++)
+            __builtin_prefetch(next + line * 64);
+        __builtin_prefetch(next + header->size - 8);
         *ret_n += copy_record(p, header, to + *ret_n);
+    }
     return r;
 }
 
@@ -140,11 +158,10 @@ static void copy_ring(struct pump *p, uint32_t index, uint64_t waiting, struct p
     block->used += sizeof part + part.n;
 }
 
-/* One pass over the rings: 1 something came, 0 nothing did; a pass that finds the queue full ends there. */
-static int pass(struct pump *p)
+/* One pass over the rings; one that finds the queue full ends there. */
+static void pass(struct pump *p)
 {
     struct pump_block *block = NULL;
-    int came = 0;
 
     for (uint32_t i = 0; i < p->n; i++) {
         uint64_t waiting = ring_waiting(p->rings[i]);
@@ -157,12 +174,10 @@ static int pass(struct pump *p)
             block = NULL;
         }
         if (!block && !(block = block_get(p)))
-            return came;
+            return;
         copy_ring(p, i, waiting, block);
-        came = 1;
     }
     block_queue(p, block, true); /* an empty pass is a round too: what is held back may go */
-    return came;
 }
 
 static bool stopped(struct pump *p)
@@ -176,11 +191,10 @@ static bool stopped(struct pump *p)
 static void *run(void *context)
 {
     struct pump *p = context;
-    int came = 1;
 
     while (!stopped(p)) {
-        p->wait(p->context, came ? BUSY_MS : IDLE_MS);
-        came = pass(p);
+        p->wait(p->context, ROUND_MS);
+        pass(p);
     }
     pass(p);
     return NULL;
@@ -262,6 +276,7 @@ struct pump_block *pump_take(struct pump *p, uint64_t *ret_passes)
     struct pump_block *first = p->first;
     p->first = NULL;
     p->last = &p->first;
+    p->waiting = 0;
     *ret_passes = p->passes;
     pthread_mutex_unlock(&p->lock);
     return first;

@@ -11,6 +11,8 @@
  * frame (arguments and environment, the thread library's own) once who unwinds has said where that is. Its size becomes
  * what is left and a word, so that it does not look cut. Else the reader looks at no record.
  *
+ * Who unwinds may know a stack already: then its sample goes on as the answer says, marked, and without a stack.
+ *
  * Where the queue is full the reader leaves what is there in the rings. The kernel then counts what finds no room,
  * event by event, as it does with any slow reader: nothing is dropped here. How often that was is in `full`.
  *
@@ -24,6 +26,12 @@
 #include "sys/thread.h"
 
 #define PUMP_TOPS 1024u
+
+/* Writes what goes on in place of a sample whose stack is known already: its bytes, at most the sample's; 0: it is not.
+ * Of other records (`sample` is NULL) it is told only. Called by the reader alone. */
+typedef size_t pump_answer(void *context, const struct perf_header *header, const struct rk_sample *sample,
+                           unsigned char *to);
+#define PUMP_ANSWERED 0x8000u /* misc: this is what was written; the kernel keeps the bit free */
 
 struct pump_part {
     uint64_t ring, offset, n; /* n bytes follow: whole records, from the ring's offset on */
@@ -45,19 +53,22 @@ struct pump {
     struct pump_stacks {
         const struct layout *layout; /* NULL: records are copied as they are */
         uint32_t sp;                 /* the kernel's number of the register that stacks are dumped from */
+        pump_answer *answer;         /* NULL: none */
+        void *context;               /* … of it */
     } stacks;
     uint64_t tops
         [PUMP_TOPS]; /* atomic: of a thread, by its id: id << 40 | address of its stack's top >> 8; 0: none */
 
     size_t block_bytes, limit;
     int stop_event;  /* the owner waits for it in wait() */
-    int ready_event; /* readable when there is something to take */
+    int ready_event; /* readable when there is much to take; what is less may be taken any time */
     pthread_t thread;
     bool running;
 
     pthread_mutex_t lock; /* of what follows */
     struct pump_block *first, **last, *spare;
     size_t blocks;
+    size_t waiting;  /* bytes in blocks that were not taken */
     uint64_t passes; /* complete ones */
     uint64_t full;
     bool stop;

@@ -2,6 +2,7 @@
 
 #include "unwind/unwinder.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define MODE_USER 2u
@@ -130,6 +131,30 @@ int chain_unwind(struct rk_unwinder *unwinder, const struct rk_image *image, con
         return (int)at;
     ret[at] = RK_CHAIN_USER;
     return (int)(at + 1 + frames);
+}
+
+size_t chain_recall(struct memo *memo, const struct rk_sample *sample, uint64_t *ret, size_t max)
+{
+    struct user_part part = find_user_part(sample);
+
+    if (max < 2 || part.before > max - 2)
+        return 0;
+    size_t n = memo_find(memo, sample, ret + part.before + 1, max - part.before - 1);
+    if (n == 0)
+        return 0;
+    if (part.before)
+        memcpy(ret, sample->chain, part.before * sizeof *ret);
+    ret[part.before] = RK_CHAIN_USER;
+    return part.before + 1 + n;
+}
+
+int chain_remember(struct rk_unwinder *unwinder, struct memo **ret)
+{
+    unwinder->memo = memo_open(unwinder->machine);
+    if (!unwinder->memo)
+        return -ENOMEM;
+    *ret = unwinder->memo;
+    return 0;
 }
 
 uint64_t chain_top(const struct rk_unwinder *unwinder)

@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+struct memo;
+
 /* How the stacks of a recording ended; what has no user stack (a kernel thread) is not counted. */
 struct chain_tally {
     uint64_t whole, cut, broken;
@@ -32,6 +34,12 @@ static inline bool chain_has_stack(uint64_t present)
  * Hot. */
 int chain_unwind(struct rk_unwinder *unwinder, const struct rk_image *image, const struct rk_sample *sample,
                  uint16_t misc, uint64_t *ret, size_t max, struct chain_tally *tally);
+
+/* The same of a stack that was unwound before (memo.h), by any thread: how many words, 0: it was not. Hot. */
+size_t chain_recall(struct memo *memo, const struct rk_sample *sample, uint64_t *ret, size_t max);
+
+/* From now on stacks are kept, for chain_recall(). -ENOMEM: they are not. The memo is closed after the unwinder. */
+int chain_remember(struct rk_unwinder *unwinder, struct memo **ret);
 
 /* Where the stack of the last chain_unwind() ended: nothing above is a frame of that thread. 0: not known. */
 uint64_t chain_top(const struct rk_unwinder *unwinder);

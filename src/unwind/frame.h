@@ -30,11 +30,17 @@ extern const struct machine machine_x86_64, machine_aarch64;
 /* NULL: unknown. */
 const struct machine *machine_of(uint32_t number);
 
+struct memo_reads;
+
 struct stack {
     const unsigned char *bytes;
-    uint64_t base, n; /* where they lay; how many are valid */
-    bool cut;         /* there was more of it than the dump has room for */
+    uint64_t base, n;         /* where they lay; how many are valid */
+    bool cut;                 /* there was more of it than the dump has room for */
+    struct memo_reads *reads; /* NULL, or where reads are noted */
 };
+
+/* value NULL: it is not in the stack. */
+void stack_note(struct memo_reads *reads, uint64_t address, const uint64_t *value);
 
 #define STACK_MAX (UINT64_C(64) << 20) /* what lies further up is another stack */
 
@@ -43,9 +49,13 @@ static inline int stack_read(const struct stack *stack, uint64_t address, uint64
 {
     uint64_t at = address - stack->base;
 
-    if (__builtin_expect(stack->n < 8 || at > stack->n - 8, 0))
+    bool inside = stack->n >= 8 && at <= stack->n - 8;
+    if (inside)
+        memcpy(ret, stack->bytes + at, sizeof *ret);
+    if (__builtin_expect(stack->reads != NULL, 0))
+        stack_note(stack->reads, address, inside ? ret : NULL);
+    if (__builtin_expect(!inside, 0))
         return address >= stack->base && stack->cut && at < STACK_MAX ? TROUBLE_CUT : RK_UNWIND_ELSEWHERE;
-    memcpy(ret, stack->bytes + at, sizeof *ret);
     return 0;
 }
 

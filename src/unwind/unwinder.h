@@ -5,7 +5,7 @@
 #define UNWIND_UNWINDER_H
 
 #include "base/vector.h"
-#include "unwind/rule.h"
+#include "unwind/memo.h"
 #include "unwind/tables.h"
 
 struct rk_unwinder {
@@ -14,6 +14,7 @@ struct rk_unwinder {
     int root;
     struct rule_cache cache;
     VECTOR(struct tables *) modules; /* by number; NULL: not met yet */
+    struct memo *memo;               /* NULL, or what keeps stacks; not ours */
     uint64_t top; /* where the last stack ended, if a table says that its outermost frame is that; else 0 */
 };
 

@@ -142,7 +142,8 @@ static void copy(uint64_t start, bool stacks, bool top)
     struct pump *p = NULL;
     assert_int_equal(layout_init(&layout, &attr), 0);
     assert_int_equal(pump_start(&p, &f.ring, 1, BYTES, 64 << 20,
-                                (struct pump_stacks){stacks ? &layout : NULL, SP}, no_wait, NULL),
+                                (struct pump_stacks){.layout = stacks ? &layout : NULL, .sp = SP}, no_wait,
+                                NULL),
                      0);
     if (top)
         pump_top(p, 10, BASE + 1024); /* up to the next 256, and 256 more */
