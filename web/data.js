@@ -11,7 +11,8 @@
  *     threads    n; name[n] source[n] pid[n] tid[n]                  source: a machine, a run; "" where there is one
  *     nodes      n; up[n] frame[n]            the prefix tree in preorder; `up`: how many levels back from the node
  *                                             before, to the parent's child (0: a child of the one before)
- *     time       buckets, start, width        in nanoseconds; one bucket where there is no time
+ *     time       buckets, start, width        in nanoseconds; one bucket where there is no time; in a difference, each run's
+ *                                             from its own first sample on
  *     sides      n: one for each event, and of a difference another with what it was before. Each side:
  *         event, before (0 or 1)
  *         period                              what every sample weighs; 0: each entry has its weight
@@ -204,8 +205,20 @@ function decodeProfile(bytes) {
     profile.all = [];
     for (let sides = c.number(); sides > 0; sides--)
         profile.all.push(takeSide(c, profile.threads.length, profile.nodes.n));
+    profile.lane = lanes(profile);
     chooseEvent(profile, 0);
     return profile;
+}
+
+/* What a choice of threads tells apart, by thread: each is its own; in a difference, which has threads of two runs, those of
+ * one name are one, the first of them. */
+function lanes({threads, all}) {
+    const first = new Map(), difference = all.some((side) => side.before);
+    return Int32Array.from(threads, ({name}, t) => {
+        if (!first.has(name))
+            first.set(name, t);
+        return difference ? first.get(name) : t;
+    });
 }
 
 /* profile.sides: what it is now, and, of a difference, what it was before. */

@@ -229,10 +229,12 @@ function listenToSandwich(app) {
 
 function fillChoices(app) {
     const {profile} = app, sums = byThread(profile), all = sums.reduce((a, b) => a + b, 0);
-    const order = Array.from(sums.keys()).filter((t) => sums[t] > 0).sort((a, b) => sums[b] - sums[a]);
+    const was = profile.sides[1] ? byThread(profile, profile.sides[1]) : sums;
+    const order = Array.from(sums.keys()).filter((t) => sums[t] > 0 || was[t] > 0).sort((a, b) => sums[b] - sums[a] || was[b] - was[a]);
+    const label = (t) => profile.sides[1] ? profile.threads[t].name || '[unnamed thread]' : threadName(profile.threads[t]);
     by('thread').replaceChildren(make('option', {value: -1, textContent: `all ${count(order.length)}`}),
-        ...order.map((t) => make('option', {value: t, textContent: `${threadName(profile.threads[t])}: ${percent(sums[t], all)}`})));
-    by('thread-label').hidden = order.length < 2 || !!app.weights.before;
+        ...order.map((t) => make('option', {value: t, textContent: `${label(t)}: ${percent(sums[t], all)}`})));
+    by('thread-label').hidden = order.length < 2;
     by('event').replaceChildren(...profile.facts.events.map((e, i) => make('option', {value: i, textContent: e.name})));
     by('event-label').hidden = profile.facts.events.length < 2;
     const heaviest = profile.threads[order[0]];

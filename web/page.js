@@ -119,7 +119,7 @@ class App {
             tab.setAttribute('aria-controls', 'view-' + (name === 'callers' || name === 'chart' ? 'flame' : name));
             tab.tabIndex = on ? 0 : -1;
         }
-        const empty = view === 'chart' && this.profile.buckets < 2 ? this.weights.before ? 'A difference has no time line.'
+        const empty = view === 'chart' && this.profile.buckets < 2 ? this.weights.before ? 'The samples of the two have no times in common to compare.'
                 : this.profile.facts.timed ? 'There are too many samples of too many stacks to keep their times; reckon report --html --time takes a part of them.'
                     : 'The samples of this recording have no times.'
             : !this.weights.sum ? 'Nothing was sampled in what is chosen.' : '';
@@ -128,7 +128,7 @@ class App {
         by('view-flame').setAttribute('aria-labelledby', 'tab-' + (panel === 'flame' ? view : 'flame'));
         by('empty').hidden = !empty;
         by('empty').textContent = empty;
-        by('split-label').hidden = view !== 'flame' || by('thread-label').hidden;
+        by('split-label').hidden = view !== 'flame' || by('thread-label').hidden || !!this.weights.before;
         by('order-label').hidden = view === 'chart' || view === 'table';
         by('side-label').hidden = view !== 'flame' || !this.weights.before;
         this.hideTip();

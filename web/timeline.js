@@ -87,7 +87,7 @@ class TimeLine {
         const say = (b) => duration(b * profile.width);
         this.from.setAttribute('aria-valuetext', say(from));
         this.to.setAttribute('aria-valuetext', say(to));
-        by('time-text').textContent = all ? `${say(n)} in all; drag to look at a part`
+        by('time-text').textContent = all ? `${say(n)} in all${app.weights.before ? ', each from its first sample on' : ''}; drag to look at a part`
             : `${say(from)} to ${say(to)}: ${say(to - from)}`;
         by('time-all').hidden = all;
         this.paint(byTime(profile, thread), from, to, all);

@@ -340,7 +340,7 @@ class TimeTree extends Tree {
         for (let k = 0; k * step < to - from; k++)
             lists.push([]);
         for (let t = 0; t < this.profile.threads.length; t++) {
-            if (choice.thread >= 0 && choice.thread !== t)
+            if (choice.thread >= 0 && choice.thread !== this.profile.lane[t])
                 continue;
             const end = lowerBound(side.bucket, to, side.first[t], side.first[t + 1]);
             for (let i = lowerBound(side.bucket, from, side.first[t], end); i < end; i++)

@@ -6,11 +6,11 @@
  */
 'use strict';
 
-function addSide(side, choice, self, samples) {
+function addSide(side, choice, lane, self, samples) {
     const {first, node, bucket, weight} = side;
     let sum = 0;
     for (let t = 0; t + 1 < first.length; t++) {
-        if (choice.thread >= 0 && choice.thread !== t)
+        if (choice.thread >= 0 && choice.thread !== lane[t])
             continue;
         let i = first[t];
         const end = first[t + 1];
@@ -47,19 +47,19 @@ function sumSubtrees(nodes, self) {
     return total;
 }
 
-/* choice: {thread (-1: all), from, to (buckets)} */
+/* choice: {thread (-1: all; else of profile.lane), from, to (buckets)} */
 function weigh(profile, choice) {
     const nodes = profile.nodes, after = profile.sides[0], n = nodes.n;
     const w = {choice, scale: after.period || 1, self: new Float64Array(n), selfSamples: null, before: null};
     if (after.weight)
         w.selfSamples = new Float64Array(n);
-    w.sum = addSide(after, choice, w.self, w.selfSamples);
+    w.sum = addSide(after, choice, profile.lane, w.self, w.selfSamples);
     w.total = sumSubtrees(nodes, w.self);
     w.samples = w.selfSamples && sumSubtrees(nodes, w.selfSamples);
     if (profile.sides[1]) {
-        // Another run's time and threads are not this one's: all of it is compared with.
-        const self = new Float64Array(n), all = {thread: -1, from: 0, to: Infinity};
-        const sum = addSide(profile.sides[1], all, self, null), factor = sum ? w.sum / sum : 0;
+        // The same of the other run: threads of that name, that time from its first sample on.
+        const self = new Float64Array(n);
+        const sum = addSide(profile.sides[1], choice, profile.lane, self, null), factor = sum ? w.sum / sum : 0;
         for (let i = 0; i < n; i++)
             self[i] *= factor;
         w.before = {self, total: sumSubtrees(nodes, self)};
@@ -106,14 +106,14 @@ function byModule(profile, functions) {
 }
 
 /* Of each thread, in all of the time. */
-function byThread(profile) {
-    const side = profile.sides[0];
-    return side.threads = side.threads || profile.threads.map((_, t) => {
-        let sum = 0;
+function byThread(profile, side = profile.sides[0]) {
+    if (side.threads)
+        return side.threads;
+    const sums = side.threads = profile.threads.map(() => 0);
+    for (let t = 0; t < sums.length; t++)
         for (let i = side.first[t]; i < side.first[t + 1]; i++)
-            sum += side.weight ? side.weight[i] : side.samples[i];
-        return sum;
-    });
+            sums[profile.lane[t]] += side.weight ? side.weight[i] : side.samples[i];
+    return sums;
 }
 
 /* Of each bucket of time: all threads, and one of them. */
@@ -126,7 +126,7 @@ function byTime(profile, thread) {
         for (let i = side.first[t]; i < side.first[t + 1]; i++) {
             const w = side.weight ? side.weight[i] : side.samples[i];
             all[side.bucket[i]] += w;
-            if (t === thread)
+            if (profile.lane[t] === thread)
                 one[side.bucket[i]] += w;
         }
     return side.times = {thread, all, one};

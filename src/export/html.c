@@ -213,7 +213,7 @@ static void put_sides(struct page_pen *pen, const struct page *p)
     uint32_t each = p->is_before ? 2 : 1;
 
     page_number(pen, p->time.buckets);
-    page_number(pen, p->time.start);
+    page_number(pen, p->time.start[0]);
     page_number(pen, p->time.width);
     page_number(pen, (uint64_t)p->event_n * each);
     for (uint32_t i = 0; i < p->event_n; i++)
@@ -264,7 +264,7 @@ static int write_page(struct page *p, struct output *out)
         rc = page_names_make(&p->c, &p->tree, &p->names);
     if (rc == 0) {
         p->time = page_time_of(&p->c, &p->s, p->is_before);
-        rc = page_rows_make(&p->c, &p->tree, &p->time, &p->rows);
+        rc = page_rows_make(&p->c, &p->tree, p->is_before, &p->time, &p->rows);
     }
     if (rc == 0) {
         output_bytes(out, page_head, page_head_size);

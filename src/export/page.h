@@ -64,7 +64,8 @@ struct page_side {
 };
 
 struct page_time {
-    uint64_t buckets, start, width;
+    uint64_t buckets, width;
+    uint64_t start[2]; /* the first sample's slice; of a difference, [1]: of what was before */
 };
 struct page_time page_time_of(const struct rk_profile_columns *c, const struct rk_profile_summary *s,
                               const bool *is_before);
@@ -86,8 +87,8 @@ struct page_rows {
 };
 
 /* Fewer and wider buckets, if there would be too many rows. 0 or -ENOMEM. */
-int page_rows_make(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_time *time,
-                   struct page_rows *ret);
+int page_rows_make(const struct rk_profile_columns *c, const struct page_tree *tree, const bool *is_before,
+                   struct page_time *time, struct page_rows *ret);
 void page_rows_free(struct page_rows *rows);
 
 void page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_rows *rows,

@@ -18,35 +18,42 @@
 
 enum { PAGE_EVENT, PAGE_THREAD, PAGE_BUCKET, PAGE_PLACE };
 
+static bool is_before_of(const struct rk_profile_columns *c, const bool *is_before, size_t row)
+{
+    return is_before && is_before[c->thread_source[c->sample_thread[row]]];
+}
+
 static bool belongs(const struct rk_profile_columns *c, size_t row, const struct page_side *side)
 {
-    bool before = side->is_of && side->is_of[c->thread_source[c->sample_thread[row]]];
-
     return c->sample_node[row] != RK_NO_NODE && c->sample_event[row] == side->event &&
-           before == (side->before != 0);
+           is_before_of(c, side->is_of, row) == (side->before != 0);
 }
 
 struct page_time page_time_of(const struct rk_profile_columns *c, const struct rk_profile_summary *s,
                               const bool *is_before)
 {
-    uint64_t first = UINT64_MAX, last = 0, samples = 0, slice = s->slice_ns;
+    uint64_t first[2] = {UINT64_MAX, UINT64_MAX}, last[2] = {0}, samples = 0, slice = s->slice_ns, span = 0;
 
     for (size_t i = 0; i < c->sample_n && slice; i++) {
+        unsigned side = is_before_of(c, is_before, i);
         if (c->sample_time[i] == 0)
             continue;
-        first = c->sample_time[i] < first ? c->sample_time[i] : first;
-        last = c->sample_time[i] > last ? c->sample_time[i] : last;
+        first[side] = c->sample_time[i] < first[side] ? c->sample_time[i] : first[side];
+        last[side] = c->sample_time[i] > last[side] ? c->sample_time[i] : last[side];
         samples += c->sample_count[i];
     }
-    if (first >= last || is_before) /* two runs have no time in common */
-        return (struct page_time){1, 0, 1};
+    for (unsigned side = 0; side < (is_before ? 2 : 1); side++) {
+        if (first[side] >= last[side]) /* also where but one of two has times */
+            return (struct page_time){1, 1, {0}};
+        first[side] -= first[side] % slice;
+        span = last[side] - first[side] > span ? last[side] - first[side] : span;
+    }
     /* Few samples in many buckets are a comb, not a curve; eight in each are one. */
-    uint64_t wanted = samples / 8, span = last - first + 1;
+    uint64_t wanted = samples / 8;
     wanted = wanted > BUCKETS ? BUCKETS : wanted < BUCKETS_WANTED ? BUCKETS_WANTED : wanted;
     /* Of whole slices: else some buckets would hold more of them than others. */
     uint64_t width = (span / slice + wanted) / wanted * slice;
-    first -= first % slice;
-    return (struct page_time){(last - first) / width + 1, first, width};
+    return (struct page_time){span / width + 1, width, {first[0], is_before ? first[1] : 0}};
 }
 
 struct page_sums page_side_sums(const struct rk_profile_columns *c, const struct page_side *side)
@@ -61,9 +68,9 @@ struct page_sums page_side_sums(const struct rk_profile_columns *c, const struct
     return sums;
 }
 
-static uint32_t bucket_of(const struct page_time *time, uint64_t t)
+static uint32_t bucket_of(const struct page_time *time, unsigned side, uint64_t t)
 {
-    uint64_t bucket = t < time->start ? 0 : (t - time->start) / time->width;
+    uint64_t bucket = t < time->start[side] ? 0 : (t - time->start[side]) / time->width;
 
     return (uint32_t)(bucket < time->buckets ? bucket : time->buckets - 1);
 }
@@ -125,8 +132,8 @@ void page_rows_free(struct page_rows *rows)
     *rows = (struct page_rows){0};
 }
 
-int page_rows_make(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_time *time,
-                   struct page_rows *ret)
+int page_rows_make(const struct rk_profile_columns *c, const struct page_tree *tree, const bool *is_before,
+                   struct page_time *time, struct page_rows *ret)
 {
     struct page_rows rows = {.items = malloc((c->sample_n + 1) * sizeof *rows.items),
                              .scratch = malloc((c->sample_n + 1) * sizeof *rows.scratch)};
@@ -137,12 +144,13 @@ int page_rows_make(const struct rk_profile_columns *c, const struct page_tree *t
     }
     for (size_t i = 0; i < c->sample_n; i++)
         if (c->sample_node[i] != RK_NO_NODE)
-            rows.items[rows.n++] = (struct page_row){c->sample_count[i],
-                                                     c->sample_weight[i],
-                                                     c->sample_event[i],
-                                                     c->sample_thread[i],
-                                                     bucket_of(time, c->sample_time[i]),
-                                                     tree->place[c->sample_node[i]]};
+            rows.items[rows.n++] =
+                (struct page_row){c->sample_count[i],
+                                  c->sample_weight[i],
+                                  c->sample_event[i],
+                                  c->sample_thread[i],
+                                  bucket_of(time, is_before_of(c, is_before, i), c->sample_time[i]),
+                                  tree->place[c->sample_node[i]]};
     /* By bucket last, so that neighbours stay neighbours when buckets become wider. */
     sort_by(&rows, PAGE_BUCKET);
     sort_by(&rows, PAGE_PLACE);

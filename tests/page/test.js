@@ -311,6 +311,31 @@ test('a difference: two colours, what changed first', async () => {
     await still(page);
 });
 
+test('a difference by thread and by time: threads of one name are one, each run from its first sample on', async () => {
+    const p = small();
+    p.facts.events[0].before = 60;
+    p.threads = [[11, 40, 40], [12, 40, 41], [12, 90, 91], [11, 90, 90]]; // two of each name: of now, of before
+    p.sides.push({event: 0, before: 1, period: 1e6, entries: [[2, 1, 5, 10], [2, 3, 6, 30], [3, 0, 1, 15], [3, 2, 3, 5]]});
+    const page = await open(browser, pageOf('diff-parts', encode(p)));
+    const sums = () => page.evaluate(() => [reckon.weights.sum, ...['parse', 'sort'].map((name) => {
+        const f = [...reckon.functions.self.keys()].find((k) => reckon.name(k) === name);
+        return [reckon.functions.total[f], reckon.functionsBefore.total[f]];
+    })]);
+    assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('#thread option')].map((o) => o.textContent)),
+        ['all 2', 'first: 60.0 %', 'second: 40.0 %']);
+    assert.ok(await page.isHidden('#split-label'));
+    await page.selectOption('#thread', '0');
+    assert.deepEqual(await sums(), [60, [40, 45], [20, 15]]); // 20 before, times 3
+    await page.selectOption('#thread', '1');
+    assert.deepEqual(await sums(), [40, [0, 0], [40, 40]]);
+    await page.selectOption('#thread', '-1');
+    await page.evaluate(() => reckon.chooseTime(0, 2));
+    await page.waitForFunction(() => reckon.weights.sum === 60);
+    assert.deepEqual(await sums(), [60, [40, 36], [20, 24]]); // 15 and 10 of 25 before
+    assert.match(await text(page, 'time-text'), /^0 ns to 2 ms|0 to 2/);
+    await still(page);
+});
+
 test('reckon diff --html: both sides of two files', async () => {
     fs.writeFileSync(path.join(dir, 'one.folded'), 'p;main;a 10\np;main;b 30\np;main;b;c 60\n');
     fs.writeFileSync(path.join(dir, 'two.folded'), 'p;main;a 150\np;main;b 30\np;main;d 20\n');

@@ -55,6 +55,7 @@ struct read {
     uint64_t buckets, start, width;
     uint64_t side_event[4], side_before[4], period[4], samples[4], weight[4], entries[4];
     uint64_t by_node[4][MOST]; /* samples */
+    uint64_t last_bucket[4];
 };
 static struct read page;
 
@@ -89,6 +90,7 @@ static void take_side(unsigned s)
         for (uint64_t groups = number(), bucket = 0; groups > 0; groups--) {
             bucket += number();
             assert_true(bucket < page.buckets);
+            page.last_bucket[s] = bucket > page.last_bucket[s] ? bucket : page.last_bucket[s];
             for (uint64_t n = number(), node = 0; n > 0; n--) {
                 node += number();
                 uint64_t samples = number();
@@ -101,11 +103,9 @@ static void take_side(unsigned s)
         }
 }
 
-static void take_page(const struct rk_profile *p)
+static void take_written(void)
 {
     memset(&page, 0, sizeof page);
-    forget();
-    assert_int_equal(rk_profile_export(p, "html", &text_sink, NULL), 0);
     take_block();
     assert_int_equal(number(), 1);
     uint64_t n = number();
@@ -145,6 +145,13 @@ static void take_page(const struct rk_profile *p)
     for (unsigned s = 0; s < page.sides; s++)
         take_side(s);
     assert_int_equal(at, block_n);
+}
+
+static void take_page(const struct rk_profile *p)
+{
+    forget();
+    assert_int_equal(rk_profile_export(p, "html", &text_sink, NULL), 0);
+    take_written();
 }
 
 static const char *name_of(uint64_t node)
@@ -325,6 +332,34 @@ static void a_pair(void **state)
     rk_profile_free(after);
 }
 
+/* One run long after the other, and twice as long: both begin at the time line's begin. */
+static void a_pair_has_a_time_line(void **state)
+{
+    struct rk_profile *sides[2];
+    (void)state;
+    for (uint64_t k = 0; k < 2; k++) {
+        struct rk_profile_builder *b = fake_builder();
+        for (uint64_t i = 0; i < 400 * (k + 1); i++) {
+            const uint64_t chain[] = {RK_CHAIN_USER, AT(2, 1 + i % 2, 0x10), AT(1, 0, 0x11)};
+            fake_sample.time = 1000000 + k * 900000000 + i * 1000;
+            fake_feed_in(b, 1 + (int32_t)k, 1 + (int32_t)k, 0, 3, chain, 3);
+        }
+        sides[k] = fake_finish(b);
+    }
+    forget();
+    assert_int_equal(rk_profile_export_pair(sides[0], sides[1], "html", &text_sink, NULL), 0);
+    take_written();
+    assert_int_equal(page.sides, 2);
+    assert_in_range(page.buckets, 64, 200);
+    assert_int_equal(page.samples[0], 800);
+    assert_int_equal(page.samples[1], 400);
+    assert_int_equal(page.side_before[1], 1);
+    assert_in_range(page.last_bucket[0], page.buckets - 2, page.buckets - 1);
+    assert_in_range(page.last_bucket[1], page.buckets / 2 - 2, page.buckets / 2 + 1);
+    rk_profile_free(sides[0]);
+    rk_profile_free(sides[1]);
+}
+
 static void errors(void **state)
 {
     struct rk_profile *p = fake_finish(fake_builder());
@@ -373,6 +408,7 @@ int main(void)
         cmocka_unit_test(names_are_never_more),
         cmocka_unit_test(an_empty_profile),
         cmocka_unit_test(a_pair),
+        cmocka_unit_test(a_pair_has_a_time_line),
         cmocka_unit_test(errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
