@@ -44,6 +44,10 @@
     .cfi_escape 0x10, 6, 2, 0x76, 0
     end realigned
 
+    function realigned_by /* CFA = [rbx - 8] */
+    .cfi_escape 0x0f, 3, 0x73, 0x78, 0x06
+    end realigned_by
+
     function bad
     .cfi_escape 0x3f
     end bad

@@ -14,12 +14,15 @@ static struct rk_symbolizer *open_here(void)
     return symbolizer;
 }
 
+static uint64_t distance; /* of the last answer */
+
 static const char *name_at(struct rk_symbolizer *symbolizer, int32_t pid, uint64_t address)
 {
     struct rk_module module = {
         .size = sizeof module, .kind = RK_MODULE_ANONYMOUS, .path = "//anon", .name = "//anon", .pid = pid};
     struct rk_symbol symbol = {.miss = 99};
     assert_int_equal(rk_symbolizer_resolve(symbolizer, &module, &address, 1, &symbol), 0);
+    distance = symbol.distance;
     return symbol.name ? symbol.name : rk_miss_text(symbol.miss);
 }
 
@@ -46,6 +49,7 @@ static void grows(void **state)
               "1000 100 first one\n0x2000 0x10 Second:~f /srv/a b.js:3\n3000 10 not yet whol");
     assert_string_equal(name_at(s, 42, 0x1000), "first one");
     const char *first = name_at(s, 42, 0x10ff);
+    assert_int_equal(distance, 0xff);
     assert_string_equal(name_at(s, 42, 0x1100), NO_NAME);
     assert_string_equal(name_at(s, 42, 0x200f), "Second:~f /srv/a b.js:3");
     assert_string_equal(name_at(s, 42, 0x3000), NO_NAME);

@@ -111,6 +111,14 @@ static void ways(const char *name)
     if (strstr(name, "debug") == NULL) /* its return address is at CFA - 8 all the same */
         EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("realigned", 4), in("framed", 4), in("outermost", 3));
 
+    m = make(in("realigned_by", 4)); /* the same by a register that is not the frame pointer */
+    m.regs[1] = SP + 32;
+    m.regs[6] = SP + 16;
+    m.words[3] = SP + 96;
+    m.words[11] = in("outermost", 4);
+    if (strstr(name, "debug") == NULL)
+        EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("realigned_by", 4), in("outermost", 3));
+
     m = make(in("saver", 4)); /* rbx is needed two frames up */
     m.words[1] = SP + 48;
     m.words[2] = in("plain", 4);
