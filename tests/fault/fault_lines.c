@@ -1,33 +1,10 @@
 /* Lines and inlined functions: of a file with its debug information, of compressed ones, of a split unit with its .dwo, of
  * the kernel, whose vmlinux is there but has no _text, of a module of it. */
+#include "debug.h"
 #include "fault.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static int put(const char *path, const void *bytes, size_t n)
-{
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return -1;
-    size_t written = fwrite(bytes, 1, n, file);
-    return fclose(file) == 0 && written == n ? 0 : -1;
-}
-
-static int copy(const char *name, const char *path)
-{
-    char from[512], bytes[65536];
-    snprintf(from, sizeof from, "%s/../fuzz/corpus/dwarf/%s", getenv("DATA") ? getenv("DATA") : "tests/data",
-             name);
-    FILE *file = fopen(from, "re");
-    if (!file)
-        return -1;
-    size_t n = fread(bytes, 1, sizeof bytes, file);
-    fclose(file);
-    return put(path, bytes, n);
-}
 
 static int prepare(void)
 {
