@@ -21,12 +21,14 @@ static int add_range(struct dwarf *dwarf, uint64_t low, uint64_t high, uint64_t 
     return 0;
 }
 
+/* Of several units with the same code the first in the file is the last here, where it is found first: of a function that
+ * many units have the linker keeps the first one's, and GNU's gives its address to all of them. */
 static int by_low(const void *a, const void *b)
 {
     const struct unit_range *x = a, *y = b;
 
     return x->low != y->low ? (x->low > y->low) - (x->low < y->low)
-                            : (x->unit > y->unit) - (x->unit < y->unit);
+                            : (x->unit < y->unit) - (x->unit > y->unit);
 }
 
 static void sort_ranges(struct units *units)

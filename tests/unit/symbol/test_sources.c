@@ -303,6 +303,46 @@ static void symbol_before_dwarf(void **state)
     fake_end();
 }
 
+/* A function that two units have, of which the linker keeps the first one's: GNU ld gives its address to both. */
+static void claimed_by_two(void **state)
+{
+    (void)state;
+    char path[512], command[1024];
+    struct rk_symbolizer *s = NULL;
+    struct rk_sources *sources = NULL;
+    uint64_t offset = 0, bytes = 0;
+    fake_root();
+    fake_file("src/f.h", "struct S { int v[8]; int get(int i) const; };\n"
+                         "#ifdef FIRST\n"
+                         "inline __attribute__((noinline)) int S::get(int i) const { return v[i] + i * 3; }\n"
+                         "#else\n"
+                         "inline __attribute__((noinline)) int S::get(int i) const\n"
+                         "{\n"
+                         "    return v[i] +\n"
+                         "           i * 3;\n"
+                         "}\n"
+                         "#endif\n");
+    fake_file("src/a.cpp", "#define FIRST\n#include \"f.h\"\nint a(S *s) { return s->get(3); }\n");
+    fake_file("src/b.cpp", "#include \"f.h\"\nint a(S *);\nint main() { S s{}; return s.get(1) + a(&s); }\n");
+    snprintf(path, sizeof path, "%s/src/prog", fake_path);
+    snprintf(command, sizeof command, "cd %s/src && c++ -g -O2 a.cpp b.cpp -o prog 2>/dev/null", fake_path);
+    if (system(command) != 0) {
+        fake_end();
+        skip();
+    }
+    assert_true(locate(path, "_ZNK1S3getEi", &offset, &bytes));
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
+    assert_int_equal(rk_symbolizer_open(NULL, &s, NULL), 0);
+    for (uint64_t end = offset + bytes; offset < end; offset++) {
+        assert_int_equal(rk_symbolizer_sources(s, &module, &offset, 1, NULL, &sources, NULL), 0);
+        assert_non_null(strstr(sources->file[0], "/src/f.h"));
+        assert_int_equal(sources->line[0], 3);
+        rk_sources_free(sources);
+    }
+    rk_symbolizer_close(s);
+    fake_end();
+}
+
 /* The oracle's class "padding": what lies between two functions is nobody's, and nothing is inlined there. */
 static void padding_is_nobodys(void **state)
 {
@@ -332,6 +372,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind),           cmocka_unit_test(packages),
         cmocka_unit_test(shared_by_dwz),       cmocka_unit_test(debug_files),
-        cmocka_unit_test(symbol_before_dwarf), cmocka_unit_test(padding_is_nobodys)};
+        cmocka_unit_test(symbol_before_dwarf), cmocka_unit_test(padding_is_nobodys),
+        cmocka_unit_test(claimed_by_two)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
