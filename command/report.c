@@ -207,7 +207,7 @@ int verb_report(int argc, char **argv)
         return options_wrong(&o, "%s", page_mistake(&w.page));
     if (w.page.path)
         return page_of_file("report", o.rest_n ? o.rest[0] : w.path, &w.view, &w.page);
-    if (!w.view.time) /* no row tells when: those of all times are one */
+    if (!w.view.time && !w.format) /* no row tells when: those of all times are one */
         w.view.how.times = RK_TIMES_NONE;
     handle_recording struct recording recording = {0};
     status = view_read("report", o.rest_n ? o.rest[0] : w.path, &w.view, true, &recording);
