@@ -266,7 +266,7 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
     int r = hits_feed(&c->hits, record);
 
     if (record->type == RK_RECORD_COMM && record->misc & RK_MISC_COMM_EXEC)
-        live_top(c->stream, record->tid, 0); /* its stack is another now */
+        live_exec(c->stream, record->tid);
     frames_fed(&c->frames, record);
     c->disordered |= stream_key(record, &c->newest) < before;
     if (r == 0 && record->type == RK_RECORD_SAMPLE) {

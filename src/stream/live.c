@@ -314,6 +314,12 @@ void live_top(const struct rk_stream *st, int32_t tid, uint64_t top)
         pump_top(st->live->pump, tid, top);
 }
 
+void live_exec(const struct rk_stream *st, int32_t tid)
+{
+    if (st->live && st->live->pump)
+        pump_exec(st->live->pump, tid);
+}
+
 uint64_t live_pump_full(const struct rk_stream *st)
 {
     return st->live && st->live->pump ? pump_full(st->live->pump) : 0;

@@ -68,9 +68,17 @@ void pump_top(struct pump *p, int32_t tid, uint64_t top)
     __atomic_store_n(slot, top ? (uint64_t)(uint32_t)tid << TOP_BITS | units : 0, __ATOMIC_RELAXED);
 }
 
+void pump_exec(struct pump *p, int32_t tid)
+{
+    pump_top(p, tid, 0);
+    __atomic_add_fetch(&p->execs_done, 1, __ATOMIC_RELEASE);
+}
+
 /* How many bytes of a sample's stack are frames, as far as is known. */
 static uint64_t stack_frames(struct pump *p, const struct rk_sample *sample)
 {
+    if (__atomic_load_n(&p->execs_done, __ATOMIC_ACQUIRE) != p->execs)
+        return sample->stack_used;
     uint64_t slot = __atomic_load_n(&p->tops[(uint32_t)sample->tid % PUMP_TOPS], __ATOMIC_RELAXED), sp;
 
     if (slot >> TOP_BITS != (uint32_t)sample->tid || rk_sample_register(sample, 0, p->stacks.sp, &sp) < 0)
@@ -88,6 +96,7 @@ static size_t copy_record(struct pump *p, const struct perf_header *header, unsi
     struct rk_sample sample = {.size = sizeof sample};
     uint64_t keep = 0, used = 0;
 
+    p->execs += header->type == RK_RECORD_COMM && header->misc & RK_MISC_COMM_EXEC;
     bool decoded = header->type == RK_RECORD_SAMPLE && layout_sample(p->stacks.layout, &record, &sample) == 0;
     if (p->stacks.answer) {
         size_t n = p->stacks.answer(p->stacks.context, header, decoded ? &sample : NULL, to);

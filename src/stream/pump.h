@@ -59,6 +59,10 @@ struct pump {
     uint64_t tops
         [PUMP_TOPS]; /* atomic: of a thread, by its id: id << 40 | address of its stack's top >> 8; 0: none */
 
+    uint64_t execs; /* that the reader has copied … */
+    uint64_t
+        execs_done; /* atomic: … and that pump_exec() has told; while they differ a top may be of the stack before */
+
     size_t block_bytes, limit;
     int stop_event;  /* the owner waits for it in wait() */
     int ready_event; /* readable when there is much to take; what is less may be taken any time */
@@ -90,6 +94,9 @@ void pump_give(struct pump *pump, struct pump_block *block);
 
 /* No frame of the thread lies above `top`; 0: that is no longer known. Of several tops of one stack the highest is kept. */
 void pump_top(struct pump *pump, int32_t tid, uint64_t top);
+
+/* The records have come to an exec of the thread: its stack is another one. */
+void pump_exec(struct pump *pump, int32_t tid);
 
 uint64_t pump_full(struct pump *pump);
 

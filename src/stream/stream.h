@@ -141,8 +141,10 @@ bool live_forked(const struct stream_live *live);
  * unwound alone, and come without what is no frame, or answered (pump.h; its layout is found here). 0 or -errno. */
 struct pump_stacks;
 int live_pump(struct rk_stream *stream, size_t limit, const struct pump_stacks *stacks);
-/* No frame of the thread's stack lies above `top`; 0: no longer known. */
+/* No frame of the thread's stack lies above `top`. */
 void live_top(const struct rk_stream *stream, int32_t tid, uint64_t top);
+/* The records have come to an exec of the thread. */
+void live_exec(const struct rk_stream *stream, int32_t tid);
 /* How often its queue was full. */
 uint64_t live_pump_full(const struct rk_stream *stream);
 /* A single ring's bytes: how many were read, and that the last of them are to be read again. */

@@ -4,6 +4,7 @@
 #include "sys/perf.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -220,6 +221,62 @@ static void tops(void **state)
     free(f.page);
 }
 
+static void put_exec(struct fake *f)
+{
+    const uint64_t words[3] = {0, (uint64_t)10 << 32 | 10, 0x6e};
+    for (size_t i = 0; i < sizeof words; i++)
+        f->data[(f->page->data_head + i) & (BYTES - 1)] = ((const unsigned char *)words)[i];
+    memcpy(f->data + (f->page->data_head & (BYTES - 1)),
+           &(struct perf_header){RK_RECORD_COMM, RK_MISC_COMM_EXEC, sizeof words}, 8);
+    __atomic_store_n(&f->page->data_head, f->page->data_head + sizeof words, __ATOMIC_RELEASE);
+}
+
+/* All that was put has been copied. */
+static void await(const struct fake *f)
+{
+    while (__atomic_load_n(&f->page->data_tail, __ATOMIC_ACQUIRE) != f->page->data_head)
+        sched_yield();
+}
+
+/* Without address randomisation the stack of a program that was executed lies where the one before it did, and its frames
+ * may go further up than that one's: until who unwinds has come to the exec, no stack is cut by what it said before. */
+static void an_exec(void **state)
+{
+    (void)state;
+    struct fake f = fake_open(0);
+    struct layout layout;
+    struct pump *p = NULL;
+    assert_int_equal(layout_init(&layout, &attr), 0);
+    assert_int_equal(pump_start(&p, &f.ring, 1, BYTES, 64 << 20,
+                                (struct pump_stacks){.layout = &layout, .sp = SP}, no_wait, NULL),
+                     0);
+    pump_top(p, 10, BASE + 1024);
+    put_sample(&f, 10, 0, BASE, DUMP, 3000);
+    put_exec(&f);
+    put_sample(&f, 10, 1, BASE, DUMP, 3000);
+    await(&f);
+    pump_top(p, 10, BASE + 1024); /* of a sample before the exec */
+    put_sample(&f, 10, 2, BASE, DUMP, 3000);
+    await(&f);
+    pump_exec(p, 10);
+    put_sample(&f, 10, 3, BASE, DUMP, 3000);
+    await(&f);
+    pump_top(p, 10, BASE + 2048);
+    put_sample(&f, 10, 4, BASE, DUMP, 3000);
+    static const uint64_t used[] = {1280, 3000, 3000, 3000, 2304};
+    size_t n = collect(p, got, sizeof got), at = 0;
+    for (uint64_t i = 0; i < 5; i++) {
+        at += i == 1 ? 24 : 0; /* the exec */
+        struct rk_sample s = next_sample(&layout, &at, n);
+        assert_int_equal(s.time, i);
+        assert_int_equal(s.stack_used, used[i]);
+    }
+    assert_int_equal(at, n);
+    pump_free(p);
+    free(f.ring);
+    free(f.page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +284,7 @@ int main(void)
         cmocka_unit_test(stacks_without_room),
         cmocka_unit_test(stacks_up_to_the_top),
         cmocka_unit_test(tops),
+        cmocka_unit_test(an_exec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
