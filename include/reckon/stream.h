@@ -132,7 +132,7 @@ struct rk_stream_event {
     uint32_t
         unwound; /* 1: the user part of chains was unwound by the recorder (rk_capture_options.unwind): addresses
                            as they are to be looked up; else they are return addresses, but for the first */
-    uint32_t reserved;
+    uint32_t call_stack; /* 1: the branches of its samples are the callers (LBR), the latest first */
 };
 RK_API int rk_stream_event(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret);
 

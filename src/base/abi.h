@@ -104,6 +104,7 @@ enum {
 #define FORMAT_LOST (UINT64_C(1) << 4)
 
 /* attr.branch_sample_type: the bits that change a sample's layout */
+#define BRANCH_CALL_STACK (UINT64_C(1) << 11)
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
 

@@ -45,6 +45,8 @@ struct perfdata_reader {
     _Alignas(8) unsigned char askew[64 << 10];
 };
 
+#define TRACING_PIECE 4096u
+
 #define RECORD_ANEW "record anew: reckon record COMMAND"
 
 static int bad_file(const struct perfdata_reader *r, const char *what, struct rk_error *e)
@@ -193,6 +195,30 @@ static int take_attr(struct perfdata_reader *r, const struct perf_header *record
     return contents_attr(&r->contents, attr, size, c.at, cursor_left(&c) / 8);
 }
 
+/* { header; u32 n; } and n bytes behind it, padded: what tracefs said. More than a file's may have is passed over. */
+static int take_tracing(struct perfdata_reader *r, uint32_t n)
+{
+    _cleanup_free_ unsigned char *bytes = NULL;
+    uint32_t done = 0;
+
+    r->skip = n <= TRACING_BYTES_MAX ? -(uint64_t)n & 7 : ((uint64_t)n + 7) & ~UINT64_C(7);
+    if (n == 0 || n > TRACING_BYTES_MAX)
+        return 0;
+    bytes = malloc(n);
+    if (!bytes)
+        return -ENOMEM;
+    while (done < n) {
+        size_t most = n - done < TRACING_PIECE ? n - done : TRACING_PIECE;
+        int64_t have = window_want(&r->window, most);
+        if (have < (int64_t)most)
+            return have < 0 ? (int)have : reader_end(r, true);
+        memcpy(bytes + done, window_bytes(&r->window), most);
+        window_move(&r->window, (int64_t)most);
+        done += (uint32_t)most;
+    }
+    return contents_feature(&r->contents, FEATURE_TRACING_DATA, bytes, n);
+}
+
 /* Records about events and features: 1 taken in, 0 none of these, -errno. */
 static int record_take(struct perfdata_reader *r, const struct perf_header *record)
 {
@@ -208,7 +234,9 @@ static int record_take(struct perfdata_reader *r, const struct perf_header *reco
     case PERFDATA_EVENT_TYPE:
         break;
     case PERFDATA_TRACING_DATA:
-        r->skip = ((uint64_t)cursor_u32(&c) + 7) & ~UINT64_C(7);
+        if (r->packed) /* its bytes are not here */
+            return reader_unsound(r, "tracing data inside a compressed record");
+        k = take_tracing(r, cursor_u32(&c));
         break;
     case PERFDATA_BUILD_ID:
         k = contents_build_id(&r->contents, record, record->size);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define FEATURE_BYTES_MAX (UINT64_C(16) << 20)
-#define TRACING_BYTES_MAX (UINT64_C(8) << 20)
 
 static bool in_file(const struct window *file, struct perfdata_section s)
 {
@@ -90,8 +89,7 @@ static int take_feature(const struct window *file, uint64_t entry, unsigned bit,
     if (r < 0)
         return r;
     memcpy(&s, place, sizeof s);
-    if (bit == FEATURE_TRACING_DATA &&
-        s.size > TRACING_BYTES_MAX) /* all of tracefs, and all symbols: done without */
+    if (bit == FEATURE_TRACING_DATA && s.size > TRACING_BYTES_MAX)
         return in_file(file, s) ? 0 : -EBADMSG;
     r = section_load(file, s, FEATURE_BYTES_MAX, &bytes);
     return r < 0 ? r : contents_feature(contents, bit, bytes, s.size);

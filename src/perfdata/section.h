@@ -7,6 +7,9 @@
 #include "perfdata/contents.h"
 #include "perfdata/window.h"
 
+/* Of tracing data: a recording with more (all of tracefs, and all symbols) is read without. */
+#define TRACING_BYTES_MAX (UINT64_C(8) << 20)
+
 /* What is wrong with a file, and where in it that stands. */
 struct section_fault {
     const char *what;

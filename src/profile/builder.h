@@ -75,7 +75,8 @@ struct rk_profile_builder {
     int unwinder_error;       /* … or why it could not be: told once, stacks are then left as they are */
     VECTOR(uint64_t) unwound; /* scratch: one chain */
     struct chain_tally tally;
-    VECTOR(uint8_t) ready_of; /* by event: its chains were unwound by the recorder */
+    VECTOR(uint8_t)
+    ready_of; /* by event: 1 its chains were unwound by the recorder, 2 they are its branches */
 
     VECTOR(struct builder_event {
         uint64_t weight; /* what a sample without a period stands for */

@@ -21,6 +21,25 @@ static uint32_t marker_mode(uint64_t marker)
     }
 }
 
+size_t chain_of_branches(const struct rk_sample *sample, uint64_t *ret)
+{
+    uint64_t chain_n = sample->present & RK_SAMPLE_CALLCHAIN ? sample->chain_n : 0, user = 0;
+    size_t n = 0;
+
+    if (!(sample->present & RK_SAMPLE_BRANCH_STACK) || !sample->branches || sample->branch_n == 0)
+        return 0;
+    while (user < chain_n && sample->chain[user] != RK_CHAIN_USER)
+        ret[n++] = sample->chain[user++];
+    ret[n++] = RK_CHAIN_USER;
+    /* Where it was; a kernel that followed no chain says no more than where its function begins. */
+    bool known = user + 1 < chain_n && sample->chain[user + 1] < RK_CHAIN_MAX;
+    ret[n++] = known ? sample->chain[user + 1] : sample->branches[0].to;
+    for (uint64_t i = 0; i < sample->branch_n; i++)
+        if (sample->branches[i].from != 0)
+            ret[n++] = sample->branches[i].from;
+    return n;
+}
+
 size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwound, bool raw, uint64_t *ret)
 {
     uint64_t chain_n = sample->present & RK_SAMPLE_CALLCHAIN ? sample->chain_n : 0;

@@ -20,6 +20,11 @@
 
 #include <stdbool.h>
 
+/* The chain of a sample whose branches are its callers (LBR), as the kernel would write one that was unwound: its own part
+ * for the kernel, and behind USER where user code was, then the calls that led there. Writes up to chain_n + branch_n + 2
+ * words. 0: there are no branches. */
+size_t chain_of_branches(const struct rk_sample *sample, uint64_t *ret);
+
 /* Writes up to sample->chain_n + 1 addresses, innermost first; returns how many. `misc` is the record's. */
 size_t chain_addresses(const struct rk_sample *sample, uint16_t misc, bool unwound, bool raw, uint64_t *ret);
 

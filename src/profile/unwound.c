@@ -1,5 +1,7 @@
 #include "profile/unwound.h"
 
+#include "profile/chain.h"
+
 #include <errno.h>
 
 #define FRAMES_MAX 2048u
@@ -42,7 +44,7 @@ static int begin(struct rk_profile_builder *b, const struct rk_stream *stream)
     return rc < 0 ? rc : tell_build_ids(b->image, stream);
 }
 
-/* Whether the recorder has unwound this event's stacks: 1, 0, -errno. */
+/* Where this event's chains are: 1 unwound by the recorder, 2 in its branches, 0 as the kernel has them; -errno. */
 static int ready(struct rk_profile_builder *b, const struct rk_stream *stream, uint32_t event)
 {
     if (event == RK_NO_EVENT)
@@ -54,9 +56,24 @@ static int ready(struct rk_profile_builder *b, const struct rk_stream *stream, u
         uint8_t *unwound = vector_push(&b->ready_of);
         if (!unwound)
             return -ENOMEM;
-        *unwound = info.unwound != 0;
+        *unwound = info.unwound ? 1 : info.call_stack ? 2 : 0;
     }
     return b->ready_of.items[event];
+}
+
+/* 1, 0: it has none; -ENOMEM. */
+static int from_branches(struct rk_profile_builder *b, struct rk_sample *sample)
+{
+    b->unwound.n = 0;
+    if (vector_reserve(&b->unwound, (size_t)(sample->chain_n + sample->branch_n + 2)) < 0)
+        return -ENOMEM;
+    size_t n = chain_of_branches(sample, b->unwound.items);
+    if (n == 0)
+        return 0;
+    sample->chain = b->unwound.items;
+    sample->chain_n = n;
+    sample->present |= RK_SAMPLE_CALLCHAIN;
+    return 1;
 }
 
 int unwound_chain(struct rk_profile_builder *b, const struct rk_stream *stream,
@@ -64,8 +81,10 @@ int unwound_chain(struct rk_profile_builder *b, const struct rk_stream *stream,
 {
     int rc = 0;
 
-    if (!chain_has_stack(sample->present))
-        return sample->chain_n ? ready(b, stream, record->event) : 0;
+    if (!chain_has_stack(sample->present)) {
+        rc = sample->chain_n || sample->branch_n ? ready(b, stream, record->event) : 0;
+        return rc == 2 ? from_branches(b, sample) : rc;
+    }
     if (b->unwinder_error)
         return 0;
     if (!b->unwinder && (rc = begin(b, stream)) < 0)

@@ -363,7 +363,9 @@ int rk_stream_event(const struct rk_stream *st, size_t index, struct rk_stream_e
                                    .sample = a->sample_type,
                                    .read_format = a->read_format,
                                    .name = event->name,
-                                   .unwound = stream_unwound(a)};
+                                   .unwound = stream_unwound(a),
+                                   .call_stack = (a->sample_type & RK_SAMPLE_BRANCH_STACK) &&
+                                                 (a->branch_sample_type & BRANCH_CALL_STACK)};
     if (a->flags & ATTR_FREQ)
         mine.frequency = a->sample_period;
     else

@@ -211,6 +211,11 @@ PY
     if [ -r /sys/kernel/tracing/events/sched/sched_switch/format ]; then
         "$RECKON" record -q -e sched:sched_switch --filter 'prev_pid==0' -c 1 -a -o filter.data sleep 0.2 2>err || fail "--filter"
         perf_agrees filter.data || fail "--filter: perf reads other samples"
+        # In a pipe too a tracepoint's fields have their names: ours, and perf's.
+        "$RECKON" record -q -e sched:sched_switch -c 1 -a -o - sleep 0.2 2>err >trace.pipe || fail "-o - of a tracepoint"
+        "$RECKON" dump --type sample - <trace.pipe 2>err | grep -q 'prev_comm=' || fail "a tracepoint's fields in a pipe: $(cat err)"
+        "$SOURCE"/tests/perf-record -q -e sched:sched_switch -c 1 -a -o - sleep 0.2 2>/dev/null >trace.pipe
+        "$RECKON" dump --type sample - <trace.pipe 2>err | grep -q 'prev_comm=' || fail "a tracepoint's fields in perf's pipe: $(cat err)"
     fi
 fi
 exit 0

@@ -56,6 +56,49 @@ static void the_sampled_address_is_innermost(void **state)
     check(false, 0, MODE_USER, LIST(RK_CHAIN_USER, U, U + 16), LIST(U, U + 15));
 }
 
+/* The kernel's part, then where user code was, then the calls; calls are looked up where they are. */
+static void branches_are_callers(void **state)
+{
+    const struct rk_branch branches[] = {
+        {U + 100, U, 0}, {U + 200, U + 96, 0}, {0, 0, 0}, {U + 300, U + 196, 0}};
+    uint64_t kernel[] = {RK_CHAIN_KERNEL, K, K + 8, RK_CHAIN_USER, U + 4, U + 16}, words[16], out[16];
+    struct rk_sample s = {.size = sizeof s,
+                          .present = RK_SAMPLE_IP | RK_SAMPLE_CALLCHAIN | RK_SAMPLE_BRANCH_STACK,
+                          .ip = K,
+                          .chain = kernel,
+                          .chain_n = 6,
+                          .branches = branches,
+                          .branch_n = 4};
+    (void)state;
+    size_t n = chain_of_branches(&s, words);
+    const uint64_t whole[] = {RK_CHAIN_KERNEL, K, K + 8, RK_CHAIN_USER, U + 4, U + 100, U + 200, U + 300};
+    assert_int_equal(n, 8);
+    assert_memory_equal(words, whole, sizeof whole);
+    s.chain = words;
+    s.chain_n = n;
+    const uint64_t looked_up[] = {K, K + 7, U + 4, U + 100, U + 200, U + 300};
+    assert_int_equal(chain_addresses(&s, MODE_KERNEL, true, false, out), 6);
+    assert_memory_equal(out, looked_up, sizeof looked_up);
+
+    /* no chain of the kernel's: the function that was called last */
+    s.present = RK_SAMPLE_IP | RK_SAMPLE_BRANCH_STACK;
+    s.branch_n = 1;
+    assert_int_equal(chain_of_branches(&s, words), 3);
+    assert_true(words[0] == RK_CHAIN_USER && words[1] == U && words[2] == U + 100);
+    /* user code alone */
+    s.present |= RK_SAMPLE_CALLCHAIN;
+    s.chain = kernel + 3;
+    s.chain_n = 3;
+    assert_int_equal(chain_of_branches(&s, words), 3);
+    assert_true(words[0] == RK_CHAIN_USER && words[1] == U + 4 && words[2] == U + 100);
+    /* a kernel thread has none */
+    s.branch_n = 0;
+    assert_int_equal(chain_of_branches(&s, words), 0);
+    s.branches = NULL;
+    s.branch_n = 1;
+    assert_int_equal(chain_of_branches(&s, words), 0);
+}
+
 static void without_a_chain_the_address_alone(void **state)
 {
     uint64_t out[4];
@@ -100,6 +143,7 @@ int main(void)
         cmocka_unit_test(return_addresses_are_looked_up_one_earlier),
         cmocka_unit_test(kernel_comes_before_user),
         cmocka_unit_test(the_sampled_address_is_innermost),
+        cmocka_unit_test(branches_are_callers),
         cmocka_unit_test(without_a_chain_the_address_alone),
         cmocka_unit_test(unwound_addresses_are_taken_as_they_are),
         cmocka_unit_test(what_is_no_address_is_dropped),

@@ -199,6 +199,39 @@ static void kernel_is_called_by_user(void **state)
     rk_profile_free(p);
 }
 
+/* LBR's call stacks: the kernel's part as ever, the user's out of the branches; a call at a function's begin is its own. */
+static void branches_that_are_callers(void **state)
+{
+    (void)state;
+    const struct rk_branch branches[] = {{AT(2, 8, 0), AT(2, 9, 0), 0}, {AT(1, 0, 0), AT(2, 8, 0), 0}};
+    const uint64_t chain[] = {RK_CHAIN_KERNEL, KERNEL + 0x310, RK_CHAIN_USER, AT(2, 9, 2), AT(3, 1, 0)};
+    struct rk_record record = {
+        .type = RK_RECORD_SAMPLE, .misc = 1, .present = RK_SAMPLE_TID, .pid = 100, .tid = 101};
+    fake_events[0].call_stack = 1;
+    fake_sample = (struct rk_sample){.size = sizeof fake_sample,
+                                     .present = RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_CALLCHAIN |
+                                                RK_SAMPLE_BRANCH_STACK,
+                                     .ip = KERNEL + 0x310,
+                                     .pid = 100,
+                                     .tid = 101,
+                                     .chain = chain,
+                                     .chain_n = 5,
+                                     .branches = branches,
+                                     .branch_n = 2};
+    struct rk_profile_builder *b = fake_builder();
+    assert_int_equal(rk_profile_feed(b, a_stream, &record), 1);
+    struct rk_profile *p = fake_finish(b);
+    fake_events[0].call_stack = 0;
+    struct stack s = stack_at(p, 0);
+    struct rk_profile_columns c = {.size = sizeof c};
+    rk_profile_columns(p, &c);
+    const char *expected[] = {"m1_f0", "m2_f8", "m2_f9", "k0_f3"};
+    assert_int_equal(s.frame_n, 4);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(c.text[c.frame_symbol[s.frames[i]]], expected[i]);
+    rk_profile_free(p);
+}
+
 static void what_has_no_name_says_why(void **state)
 {
     (void)state;
@@ -623,6 +656,7 @@ int main(void)
         cmocka_unit_test(lines_are_rows),
         cmocka_unit_test(a_return_address_names_the_caller),
         cmocka_unit_test(kernel_is_called_by_user),
+        cmocka_unit_test(branches_that_are_callers),
         cmocka_unit_test(what_has_no_name_says_why),
         cmocka_unit_test(files_of_one_name_are_two),
         cmocka_unit_test(weight_is_the_period),
