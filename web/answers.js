@@ -136,7 +136,8 @@ function showAnswer(app, best) {
 
 function showGround(app) {
     const {facts, sides} = app.profile, e = app.event, items = [];
-    const item = (kind, text, small) => items.push(make('li', {className: kind}, text,
+    const whole = (text) => text.replace(/(\d) (%|[nµm]?s|min)(?=\W|$)/g, '$1\u00a0$2'); // a line never ends between the two
+    const item = (kind, text, small) => items.push(make('li', {className: kind}, whole(text),
         ...(small ? [make('small', {textContent: small})] : [])));
     // Little of it is said in few words; what bears on the figures is a warning, with what to do.
     const matters = (part, whole, text, small) => part > 0.01 * whole ? item('warn', text, small) : item('', text);

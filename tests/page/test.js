@@ -67,7 +67,8 @@ test('opens from file://, answers first, asks for nothing', async () => {
     const page = await open(browser, pageOf('answers', encode(p)));
     assert.equal(await text(page, 'answer'), '29.4 % of the time is spent in parse (prog).');
     assert.match(await page.title(), /^first: /);
-    const ground = await text(page, 'ground');
+    const said = await text(page, 'ground'), ground = said.replaceAll('\u00a0', ' ');
+    assert.ok(said.includes('4\u00a0ms') && said.includes('(4.67\u00a0%)'), 'no line ends between a number and its unit: ' + said);
     for (const part of ['102 samples of cpu-clock in 4 ms, 2 threads', '5 samples lost (4.67 %)', '3.00 % of the stacks are truncated',
         '2 samples without a name (1.96 %)', 'prog: stripped (2)'])
         assert.ok(ground.includes(part), part + ' in ' + ground);
