@@ -40,8 +40,9 @@ static void print_stacks(const struct rk_profile_summary *s)
     double all = (double)(s->stacks_whole + s->stacks_cut + s->stacks_broken);
 
     if (s->stacks_cut)
-        printf("%.1f %% of the stacks were cut by the size of their dump\n",
-               100.0 * (double)s->stacks_cut / all);
+        printf(
+            "%.1f %% of the stacks were cut by the size of their dump: record more of them (--stack-size)\n",
+            100.0 * (double)s->stacks_cut / all);
     if (s->stacks_broken)
         printf("%.1f %% of the stacks broke before their end\n", 100.0 * (double)s->stacks_broken / all);
 }
@@ -58,7 +59,7 @@ static void print_head(const struct rk_profile_summary *s)
         printf("; %s", print_safe(s->event, event, sizeof event));
     if (s->samples)
         printf(", %s", print_some(s->threads, "thread", threads, sizeof threads));
-    if (s->samples && s->last_time)
+    if (s->samples && s->last_time > s->first_time)
         printf(", %.3f s", (double)(s->last_time - s->first_time) / 1e9);
     printf("%s\n", s->loss.throttled ? ", throttled" : "");
     print_stacks(s);
@@ -227,7 +228,7 @@ static int print_rows(const struct rk_profile *profile, const struct rk_aggregat
                   (double)a->self[row] / (double)most, row_name(a, row), detail);
     }
     if (hidden)
-        printf("%s%*s… %zu more: reckon report --lines 0\n%s", l.c.faint, l.bar ? 15 : 6, "", hidden,
+        printf("%s%*s… %zu more: reckon report --lines 0%s\n", l.c.faint, l.bar ? 15 : 6, "", hidden,
                l.c.plain);
     free(order);
     return 0;
