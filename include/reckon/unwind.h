@@ -14,7 +14,8 @@
  *
  * Addresses come as they are to be looked up: pcs[0] is where the thread was, each other one lies inside its
  * call (return address − 1, since the call may have been the function's last instruction), except that which
- * a signal interrupted, which is exact again. No names: see rk_image_find() and reckon/symbol.h.
+ * a signal interrupted, which is exact again, and return addresses that nobody called from: where handlers return to,
+ * and what makecontext(3) leaves. No names: see rk_image_find() and reckon/symbol.h.
  *
  * A module's tables are read, by read(2) into memory of the unwinder's, when the first stack passes through it,
  * and searched in place. What was found for an address is kept in a cache of fixed size; when all modules

@@ -288,6 +288,19 @@ static size_t hurry(struct walk *w, const struct machine *machine, uint64_t *pcs
     return n;
 }
 
+/* Whether a return address, `lookup` + 1, is one that nobody called from: where a handler returns to, which leaving it has
+ * shown, or a function's first byte with no other's code before it, as makecontext(3) has it. Such a frame is named by
+ * the address itself. */
+static bool is_made_up(struct walk *w, uint64_t lookup, int rc)
+{
+    struct rule rule;
+
+    if (rc == 0)
+        return w->frame.exact;
+    return rc == RK_UNWIND_NO_CFI && lookup + 1 - w->start < w->bytes &&
+           find_rule(w, w->offset + (lookup + 1 - w->start), &rule) == 0 && rule.kind != RULE_GUESS;
+}
+
 int walk_up(struct walk *w, const struct machine *machine, uint64_t *pcs, size_t max, int *ret_trouble)
 {
     size_t n = 0;
@@ -309,7 +322,10 @@ int walk_up(struct walk *w, const struct machine *machine, uint64_t *pcs, size_t
             if (lookup - w->start >= w->bytes)
                 continue; /* another mapping */
             pcs[n++] = lookup;
+            bool called = !w->frame.exact;
             rc = leave(w, lookup, machine);
+            if (__builtin_expect(called && (rc || w->frame.exact), 0) && is_made_up(w, lookup, rc))
+                pcs[n - 1]++;
             if (rc)
                 break;
         }

@@ -107,6 +107,8 @@ static int each_frame(Dwfl_Frame *state, void *context)
 
     if (f->n == FRAMES || !dwfl_frame_pc(state, &pc, &activation))
         return DWARF_CB_ABORT;
+    if (activation && f->n > 0) /* a handler's return address, which we take as it is */
+        f->pcs[f->n - 1]++;
     f->pcs[f->n++] = pc - !activation;
     return DWARF_CB_OK;
 }

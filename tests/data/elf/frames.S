@@ -63,6 +63,10 @@ nothing:
     .fill 16, 1, 0x90
     .size nothing, . - nothing
 
+    function above /* right behind it, and with a table */
+    .cfi_def_cfa_offset 32
+    end above
+
     nop /* what signal handlers return to, as musl has it: without a table */
     .globl restorer
     .type restorer, @function

@@ -127,6 +127,9 @@ static void broken_without_table(void **state)
     m.regs[6] = SP + 16;
     m.words[3] = in("nothing", 8);
     EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("nothing", 4), in("nothing", 7));
+    now = "a function's first byte, which nothing called";
+    m = called(in("above", 0), 0);
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("plain", 4), in("above", 0));
     now = "a register that points to zeros";
     m = called(in("nothing", 4), SP + 64);
     EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("plain", 4), in("nothing", 3));

@@ -223,8 +223,8 @@ static void restorers(void **state)
         registers[16] = in("by_rbx", 4);  /* rip */
         m.words[49] = in("outermost", 4); /* rbx + 16 - 8 */
         if (behind)
-            EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("restorer", 0) - 1,
-                   in("by_rbx", 4), in("outermost", 3));
+            EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("restorer", 0), in("by_rbx", 4),
+                   in("outermost", 3));
         else
             EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("restorer", 7), in("by_rbx", 4),
                    in("outermost", 3));
