@@ -140,6 +140,9 @@ int measured_open(struct measured *m, const struct stat_options *o, struct rk_ho
         .size = sizeof options, .keep = 1, .no_inherit = o->no_inherit, .freeze = o->freeze};
     int rc = 0;
 
+    /* To switch counters on later may pass over threads that are being born (set.h): a first reading is subtracted. */
+    m->counts_already = (o->processes || o->threads) && o->delay_ms == 0;
+    options.enabled = m->counts_already;
     if (o->command && (rc = rk_target_command(o->command, NULL, &m->command, e)) < 0)
         return rc;
     if (!events)

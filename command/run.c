@@ -124,3 +124,31 @@ int run_failed(const char *verb, const struct rk_error *e)
         return STATUS_FAILED;
     return e->code == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
+
+#define TERM_PATIENCE 10000 /* ms that a command has to end when it is told to … */
+#define KILL_PATIENCE 2000  /* … and when it is killed */
+#define LOOK_MS 100         /* an interrupt is seen so soon */
+
+static int end_by(struct rk_target *command, int signal, int patience_ms, struct rk_exit *ret)
+{
+    int rc = 0, before = interrupts;
+
+    kill(rk_target_pid(command), signal);
+    kill(rk_target_pid(command), SIGCONT); /* one that is stopped gets it, too */
+    for (int ms = 0; rc == 0 && ms < patience_ms && interrupts == before; ms += LOOK_MS)
+        rc = rk_target_wait(command, LOOK_MS, ret);
+    return rc;
+}
+
+int run_end(const char *verb, struct rk_target *command, const char *name, struct rk_exit *ret)
+{
+    int rc = rk_target_wait(command, 0, ret);
+
+    if (rc == 0)
+        rc = end_by(command, SIGTERM, TERM_PATIENCE, ret);
+    if (rc == 0) {
+        fprintf(stderr, "reckon %s: %s did not end when it was told to: killed\n", verb, name);
+        rc = end_by(command, SIGKILL, KILL_PATIENCE, ret);
+    }
+    return rc;
+}

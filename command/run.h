@@ -18,6 +18,10 @@ int run_signals(void);
 int run_last_signal(void);
 int run_interrupts(void);
 
+/* Makes a command end that has not: SIGTERM, and 10 seconds or an interrupt later SIGKILL, which is said. 1 and *ret;
+ * 0: it can't be killed; -errno. */
+int run_end(const char *verb, struct rk_target *command, const char *name, struct rk_exit *ret);
+
 /* From now on SIGUSR2 asks for a snapshot; how often it did. */
 void run_watch_snapshots(void);
 int run_snapshots(void);

@@ -140,13 +140,13 @@ static int failed_to_open(const struct rk_error *e)
     return e->cause == RK_CAUSE_ARGUMENT ? STATUS_USAGE : STATUS_FAILED;
 }
 
-/* The measured command's status; one that was left running, or none, or the rest of several: of what ended us. */
+/* The measured command's status; of one that was left, failure; of none, or the rest of several: of what ended us. */
 static int status_of(const struct stat_options *o, const struct series *s, const struct stat_run *last)
 {
     int signal = last->interrupted ? 128 + run_last_signal() : 0;
 
     if (!s->has_exit)
-        return signal;
+        return signal ? signal : last->left_running ? STATUS_FAILED : 0;
     return s->exit.status == 0 && o->runs != 1 ? signal : s->exit.status;
 }
 
@@ -168,7 +168,8 @@ static int run_all(const struct stat_options *o, struct rk_host *host, const str
         }
         status = stat_run(o, &m, control, &run);
         if (run.left_running && o->command)
-            fprintf(stderr, "reckon stat: %s did not end when it was told to, and goes on\n", o->command[0]);
+            fprintf(stderr, "reckon stat: %s waits in the kernel, can't be killed, and is left\n",
+                    o->command[0]);
         if (m.unplaced)
             fprintf(stderr,
                     "reckon stat: out of memory for %zu CPUs that came online later: what ran there is in no "

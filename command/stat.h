@@ -62,7 +62,7 @@ struct stat_run {
     bool has_exit;     /* there was a command, and it has ended */
     uint64_t wall_ns;  /* that the values cover */
     bool interrupted;  /* by Ctrl-C or another signal */
-    bool left_running; /* the command goes on: it did not end when told to */
+    bool left_running; /* the command could not even be killed */
 };
 
 struct measured;

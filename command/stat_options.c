@@ -55,7 +55,7 @@ static const struct option table[] = {
     {'I', 'I', "interval", "MS", "counts of every MS milliseconds"},
     {INTERVAL_COUNT, 0, "interval-count", "N", "end after so many intervals"},
     {'D', 'D', "delay", "MS", "begin to count so much later; -1: when --control says so"},
-    {TIMEOUT, 0, "timeout", "MS", "end after so long; the command gets SIGTERM"},
+    {TIMEOUT, 0, "timeout", "MS", "end after so long; the command gets SIGTERM, 10 s later SIGKILL"},
     {CONTROL_AT, 0, "control", "WHERE",
      "obey enable, disable, ping, snapshot, stop: fifo:CTL[,ACK], fd:CTL[,ACK]"},
     {'n', 'n', "null", NULL, "count nothing, only take the time"},

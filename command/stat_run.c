@@ -25,9 +25,8 @@
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
-#define TICK_MS 50         /* where there is no descriptor to wait for: a thread's end, a kernel before 5.3 */
-#define FOLLOW_MS 500      /* how often it is looked for CPUs that came, where all are measured */
-#define TERM_PATIENCE 2000 /* ms that a command has to end when it is told to */
+#define TICK_MS 50    /* where there is no descriptor to wait for: a thread's end, a kernel before 5.3 */
+#define FOLLOW_MS 500 /* how often it is looked for CPUs that came, where all are measured */
 
 enum { SIGNALS, CONTROL, INTERVAL, DELAY, TIMEOUT, ENDS };
 
@@ -46,6 +45,7 @@ struct loop {
     int interrupts;              /* passed on as something stronger */
 
     struct rk_value *now, *before, *delta;
+    struct rk_value *base; /* what had been counted when the run began; NULL: nothing */
     struct rk_counts_row *rows;
 };
 
@@ -138,6 +138,7 @@ static void loop_free(struct loop *l)
     free(l->now);
     free(l->before);
     free(l->delta);
+    free(l->base);
     free(l->rows);
 }
 
@@ -171,26 +172,46 @@ static int follow(struct loop *l)
     return l->rows ? 0 : -ENOMEM;
 }
 
-/* What was counted since the last time that this was told. */
-static int tell_interval(struct loop *l)
+/* now - before: true; or false and zeros, where it can't be read now. */
+static bool subtract(const struct rk_value *now, const struct rk_value *before, struct rk_value *ret)
 {
-    uint64_t time_ns = clock_ns() - l->start_ns, so_far = covered(l);
+    bool on = now->running >= before->running && now->enabled >= before->enabled;
+
+    *ret = on ? (struct rk_value){now->value > before->value ? now->value - before->value : 0,
+                                  now->enabled - before->enabled, now->running - before->running}
+              : (struct rk_value){0};
+    return on;
+}
+
+/* What counts already has counted something by now: the run begins here. */
+static int take_base(struct loop *l)
+{
+    size_t n = l->m->n_values;
+
+    l->base = calloc(n ? n : 1, sizeof *l->base);
+    int rc = l->base ? measured_read(l->m, l->base) : -ENOMEM;
+    if (rc == 0)
+        memcpy(l->before, l->base, n * sizeof *l->base);
+    l->since_ns = clock_ns();
+    return rc;
+}
+
+/* All that has been counted, into `now`. */
+static int read_now(struct loop *l)
+{
     int rc = follow(l);
 
-    if (rc == 0)
-        rc = measured_read(l->m, l->now);
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < l->m->n_values; i++) {
-        const struct rk_value *now = &l->now[i], *before = &l->before[i];
-        bool on = now->running >= before->running &&
-                  now->enabled >= before->enabled; /* else it can't be read now */
-        l->delta[i] = on ? (struct rk_value){now->value - before->value, now->enabled - before->enabled,
-                                             now->running - before->running}
-                         : (struct rk_value){0};
-        if (on)
-            l->before[i] = *now;
-    }
+    return rc == 0 ? measured_read(l->m, l->now) : rc;
+}
+
+/* What was counted since the last time that this was told. */
+static void tell_interval(struct loop *l)
+{
+    uint64_t time_ns = clock_ns() - l->start_ns, so_far = covered(l);
+
+    for (size_t i = 0; i < l->m->n_values; i++)
+        if (subtract(&l->now[i], &l->before[i], &l->delta[i]))
+            l->before[i] = l->now[i];
     measured_rows(l->m, l->delta, l->rows);
     struct rk_counts counts = {.size = sizeof counts,
                                .no_header = l->told > 0 || l->o->no_header,
@@ -203,7 +224,6 @@ static int tell_interval(struct loop *l)
     l->told++;
     stat_write(l->o, &counts, NULL);             /* what can't be written is said, and goes on to stderr */
     l->stop |= l->o->to->gone && !l->m->command; /* nobody wants more, and nothing else would end it */
-    return 0;
 }
 
 static int obey(struct loop *l)
@@ -220,7 +240,8 @@ static int obey(struct loop *l)
             disable(l);
             break;
         case CONTROL_SNAPSHOT:
-            rc = tell_interval(l);
+            if ((rc = read_now(l)) == 0)
+                tell_interval(l);
             break;
         case CONTROL_STOP:
             l->stop = true;
@@ -303,24 +324,18 @@ static int loop_step(struct loop *l)
     if (rc == 0 && all && clock_ns() - l->followed_ns >= FOLLOW_MS * MS)
         rc = follow(l);
     if (rc == 0 && !l->stop && expired(l, INTERVAL) && covered(l) > l->told_ns) { /* else it was off */
-        rc = tell_interval(l);
+        if ((rc = read_now(l)) == 0)
+            tell_interval(l);
         l->stop |= l->o->interval_count && l->told >= l->o->interval_count;
     }
     return rc;
 }
 
-/* The command is told to end, if it has not; what it does then is no longer counted. */
+/* What it does until it has ended is not counted. */
 static void end_command(struct loop *l, struct stat_run *ret)
 {
-    struct rk_target *command = l->m->command;
-    int rc = rk_target_wait(command, 0, &ret->exit);
+    int rc = run_end("stat", l->m->command, l->o->command[0], &ret->exit);
 
-    if (rc == 0) {
-        kill(rk_target_pid(command), SIGTERM);
-        kill(rk_target_pid(command), SIGCONT); /* one that is stopped gets it, too */
-        for (uint64_t until = clock_ns() + TERM_PATIENCE * MS; rc == 0 && clock_ns() < until;)
-            rc = rk_target_wait(command, 100, &ret->exit);
-    }
     ret->has_exit = rc == 1;
     ret->left_running = rc == 0;
 }
@@ -334,6 +349,7 @@ static int cannot(const char *what, int why)
 static int start(struct loop *l)
 {
     struct rk_error e = {.size = sizeof e};
+    int rc;
 
     run_shield(l->m->command ? rk_target_pid(l->m->command) : 0);
     l->fds[SIGNALS].fd = run_fd();
@@ -341,6 +357,8 @@ static int start(struct loop *l)
     l->start_ns = l->followed_ns = clock_ns();
     if (set_timers(l) < 0)
         return cannot("no timer", errno);
+    if (l->m->counts_already && (rc = take_base(l)) < 0)
+        return cannot("reading the counters failed", -rc);
     if (l->o->delay_ms == 0 && !l->m->started)
         enable(l);
     if (l->m->command && rk_target_start(l->m->command, &e) < 0)
@@ -350,22 +368,25 @@ static int start(struct loop *l)
     return 0;
 }
 
+/* What counted already goes on: the last reading is the end. */
 static int end(struct loop *l, struct stat_run *ret)
 {
-    if (!l->m->started || !l->m->command || rk_target_wait(l->m->command, 0, &ret->exit) != 1)
+    bool ended = l->m->started && l->m->command && rk_target_wait(l->m->command, 0, &ret->exit) == 1;
+
+    if (!ended && !l->m->counts_already)
         disable(l);
-    int rc = follow(l);
-    if (rc == 0)
-        rc = measured_read(l->m, l->now);
+    int rc = read_now(l);
     uint64_t wall_ns = covered(l);
+    if (rc == 0 && l->told && l->o->interval_ms && !(l->o->interval_count && l->told >= l->o->interval_count))
+        tell_interval(l); /* the last one is shorter */
     if (l->m->command)
         end_command(l, ret);
     if (rc < 0)
         return rc;
-    if (l->told && l->o->interval_ms && !(l->o->interval_count && l->told >= l->o->interval_count))
-        rc = tell_interval(l); /* the last one is shorter */
     ret->wall_ns = l->m->started && ret->has_exit && l->since_ns ? ret->exit.wall_ns : wall_ns;
     ret->interrupted = l->interrupted;
+    for (size_t i = 0; l->base && i < l->m->n_values; i++)
+        subtract(&l->now[i], &l->base[i], &l->now[i]);
     ret->values = l->now;
     l->now = NULL;
     return rc;

@@ -165,8 +165,9 @@ struct rk_value {
  * Inherited counters of another's threads are switched such that none which is being born is left as it was (and its
  * parent after it, as the kernel has it): that takes three system calls more for each thread, and a free descriptor
  * meanwhile; without one it is done as well as it can be. A thread that was itself born since the set was opened, and
- * bears another just then, is not looked after, nor are children of the calling thread that do. A set that is opened
- * `enabled` has no such moment.
+ * bears another just then, is not looked after; where that may have been, a note tells (RK_CAUSE_RACE, once for a set).
+ * Nor are children of the calling thread that do. A set that is opened `enabled` has no such moment: subtract a first
+ * reading.
  */
 RK_API int rk_set_enable(struct rk_set *set);
 RK_API int rk_set_disable(struct rk_set *set);

@@ -112,18 +112,23 @@ static int open_slot(struct rk_set *set, uint32_t slot)
         return rc;
     set->parts[slot].absent = false;
     for (uint32_t g = 0; set->enabled && g < set->n_groups; g++) {
-        rc = sys_perf_control(set_fd(set, slot, set->members[set->groups[g].first]), IOC_ENABLE, 0);
+        int fd = set_fd(set, slot, set->members[set->groups[g].first]); /* -1: not its PMU's CPU */
+        rc = fd < 0 ? 0 : sys_perf_control(fd, IOC_ENABLE, 0);
         if (rc < 0)
             return rc;
     }
     return 1;
 }
 
-/* For how long the slot's first group was enabled; 0 where it can't be read. */
+/* For how long the slot's first group that is open was enabled; 0 where it can't be read. */
 static uint64_t enabled_for(struct rk_set *set, uint32_t slot)
 {
-    int fd = set_fd(set, slot, set->members[0]);
-    int n = sys_perf_read(fd, set->words, 3 + 3 * (size_t)set->n_events);
+    uint32_t g = 0;
+
+    while (g + 1 < set->n_groups && set_fd(set, slot, set->members[set->groups[g].first]) < 0)
+        g++;
+    int fd = set_fd(set, slot, set->members[set->groups[g].first]);
+    int n = fd < 0 ? fd : sys_perf_read(fd, set->words, 3 + 3 * (size_t)set->n_events);
 
     return n >= 3 * (int)sizeof(uint64_t) ? set->words[1] : 0; /* at the same place in both formats */
 }

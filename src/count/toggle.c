@@ -18,7 +18,8 @@
  *     switch again      what was born meanwhile, and took the state from before
  *
  * That holds for the threads that were opened. One that was born of them since, and itself bears another in these few
- * microseconds, has no guard: of its children one may still be missed.
+ * microseconds, has no guard: of its children one may still be missed. Ids are given in turn (open/births.c), so that it
+ * is seen, and told of in a note, where somebody of the family was born since the opening, and somebody meanwhile.
  */
 #include "open/births.h"
 #include "open/policy.h"
@@ -94,6 +95,23 @@ static __attribute__((noinline)) int switch_family(const struct rk_set *set, uns
     return first;
 }
 
+/* Once for a set; rk_set_note() tells. There is room for it since the opening. */
+static void note_doubt(struct rk_set *set, int32_t before)
+{
+    int32_t after = births_mark();
+
+    if (set->doubted || after == before || births_between(set, before, after) == 0 ||
+        births_between(set, set->mark, before) == 0)
+        return;
+    set->doubted = true;
+    *(struct set_note *)vector_push(&set->notes) =
+        (struct set_note){UINT32_MAX, RK_CAUSE_RACE, false,
+                          "threads or children were born while the counters were switched: of those whose "
+                          "parent was itself born since "
+                          "the opening, not all may have been",
+                          "open it enabled, and subtract a first reading"};
+}
+
 static int toggle(struct rk_set *set, unsigned request)
 {
     int first = 0;
@@ -102,8 +120,14 @@ static int toggle(struct rk_set *set, unsigned request)
         return -EINVAL;
     if (set_forked(set))
         return -ESTALE;
-    if (set->family && (!set->mark || births_mark() != set->mark))
-        return switch_family(set, request);
+    if (set->family) {
+        int32_t before = births_mark();
+        if (!set->mark || before != set->mark) {
+            first = switch_family(set, request);
+            note_doubt(set, before);
+            return first;
+        }
+    }
     for (uint32_t slot = 0; slot < set->n_slots; slot++) {
         int rc = switch_slot(set, slot, request);
         if (rc < 0 && first == 0)

@@ -64,6 +64,24 @@ bool births_none(struct births *births, int32_t mark)
     return none;
 }
 
+int births_between(const struct rk_set *set, int32_t from, int32_t to)
+{
+    int32_t leader, parent;
+    int n = 0;
+
+    if (!from || to < from || to - from > FEW)
+        return -1;
+    for (int32_t id = from + 1; id <= to; id++) {
+        uint32_t slot = 0;
+        if (!target_relations(id, &leader, &parent))
+            continue;
+        while (slot < set->n_slots && set->slots[slot].pid != leader && set->slots[slot].pid != parent)
+            slot++;
+        n += slot < set->n_slots && set->slots[slot].pid != id;
+    }
+    return n;
+}
+
 int births_know(struct births *births, int32_t tid)
 {
     size_t n = births->known.n;

@@ -4,6 +4,7 @@
 #ifndef OPEN_BIRTHS_H
 #define OPEN_BIRTHS_H
 
+#include "open/set.h"
 #include "target/target.h"
 
 struct births {
@@ -26,6 +27,10 @@ int32_t births_mark(void);
 /* Whether surely nobody was born of the target since the mark, thread or child: then there is nothing to look for. The
  * target's threads are known. */
 bool births_none(struct births *births, int32_t mark);
+
+/* How many were born of the set's threads and live, of the ids after `from` up to `to`; -1: they are too many to look at,
+ * or `from` is 0. */
+int births_between(const struct rk_set *set, int32_t from, int32_t to);
 
 /* Makes a thread known: 0 or -ENOMEM. */
 int births_know(struct births *births, int32_t tid);

@@ -220,6 +220,8 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     rc = opening_run(set, plan, target, frozen, e);
     if (rc < 0)
         return rc;
+    if (set->family && vector_reserve(&set->notes, 1) < 0) /* for count/toggle.c, which allocates nothing */
+        return fail_memory(e, RK_STAGE_OPEN);
     if (set->sampling) {
         rc = ask_ids(set, e);
         return rc < 0 ? rc : choose_rings(set, plan->n_rings, e);

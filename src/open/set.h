@@ -91,6 +91,7 @@ struct rk_set {
     bool inherit;
     bool family;    /* inherited by the threads of another, which may bear some at any time: count/toggle.c */
     int32_t mark;   /* … births_mark() before the first was opened */
+    bool doubted;   /* … and a note tells of births while it was switched */
     bool follows;   /* all CPUs, whichever they are: rk_set_refresh() */
     bool streamed;  /* a stream reads its rings */
     bool enabled;   /* by rk_set_enable(), or from the beginning */

@@ -5,6 +5,7 @@
 
 #include "open/descriptor.h"
 #include "open/opening.h"
+#include "open/where.h"
 #include "sys/perf.h"
 
 void slot_close(struct rk_set *set, uint32_t slot)
@@ -48,6 +49,10 @@ int opening_slot(struct rk_set *set, uint32_t slot)
 
     for (uint32_t g = 0; rc == 0 && g < set->n_groups; g++) {
         const uint32_t *members = &set->members[set->groups[g].first];
+        if (!where_is_group(set, &set->groups[g], set->slots[slot].cpu)) {
+            set->partial = true;
+            continue;
+        }
         for (uint32_t m = 0; rc == 0 && m < set->groups[g].n; m++) {
             struct perf_attr attr = set->events[members[m]].attr; /* the kernel writes into it */
             int fd;

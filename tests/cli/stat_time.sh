@@ -8,6 +8,9 @@ lines = [json.loads(line) for line in open('out')]
 last = lines[-1]
 assert $1, lines"; }
 
+"$RECKON" stat --timeout 4000 -e page-faults -o stubborn.out sh -c \
+    'trap "" TERM; echo $$ >stubborn.pid; while :; do sleep 0.05; done' 2>stubborn.err & stubborn=$!
+
 # Runs: the command ran so often; mean and deviation.
 "$RECKON" stat -r 4 -j -o out -e page-faults sh -c 'echo x >>ran' 2>err || fail "-r"
 [ "$(wc -l <ran)" = 4 ] || fail "-r 4 ran $(wc -l <ran) times"
@@ -141,11 +144,26 @@ for with in true "-p $$" "-r 2 true" "-I 10" "--timeout 10"; do
     "$RECKON" stat --overhead $with 2>err
     [ $? = 2 ] && grep -q 'measures reckon itself' err || fail "--overhead $with"
 done
-# A command that won't end when its time is over: it is said, and counted up to then; it is left running, not waited for.
-"$RECKON" stat --timeout 100 -e page-faults -o out sh -c 'trap "" TERM; echo $$ >pid; while :; do sleep 0.05; done' 2>err
-[ $? = 0 ] || fail "--timeout: status of a command that goes on"
-kill -0 "$(cat pid)" || fail "--timeout: it was to go on"
-kill -KILL "$(cat pid)"
-grep -q 'sh did not end when it was told to, and goes on' err || fail "--timeout: what goes on is not said"
-grep -qE '^ +[0-9,]+  page-faults' out || fail "--timeout: its counts"
+# A command that won't end when its time is over is killed after 10 s (it has run since the beginning of this script).
+wait "$stubborn"
+[ $? = 137 ] || fail "--timeout: status of a command that won't end"
+kill -0 "$(cat stubborn.pid)" 2>/dev/null && fail "--timeout: it goes on"
+grep -q 'sh did not end when it was told to: killed' stubborn.err || fail "--timeout: that it was killed"
+grep -qE '^ +[0-9,]+  page-faults' stubborn.out || fail "--timeout: its counts"
+# … and at once by Ctrl-C; Python's patience is longer than ours.
+python3 - "$RECKON" <<'PY' || fail "--timeout: Ctrl-C"
+import signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+p = subprocess.Popen([sys.argv[1], "stat", "--timeout", "1", "-e", "page-faults", "sh", "-c", "trap 'echo told' TERM; trap '' INT; echo on; while :; do sleep 0.05; done"],
+                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+began = time.monotonic()
+line = p.stdout.readline()
+if line: # it lived long enough to be told
+    while b"told" not in line and line:
+        line = p.stdout.readline()
+    p.send_signal(signal.SIGINT)
+out, err = p.communicate(timeout=60)
+assert p.returncode in (137, 143), (p.returncode, err)
+assert b"page-faults" in err, err
+PY
 exit 0

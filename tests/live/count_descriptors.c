@@ -2,6 +2,7 @@
 #include "live.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,6 +18,16 @@ static int descriptors(void)
         n++;
     closedir(dir);
     return n;
+}
+
+/* A program that is executed gets none of them. */
+static void check_closed_by_exec(int first)
+{
+    for (int fd = first; fd < 1000; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+        if (flags >= 0 && !(flags & FD_CLOEXEC))
+            FAIL("descriptor %d would be inherited", fd);
+    }
 }
 
 static void limit(rlim_t soft, rlim_t hard)
@@ -37,6 +48,8 @@ int main(void)
 
     for (int i = 0; i < 64; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%spage-faults", i ? "," : "");
+    int first = dup(0); /* the next descriptor */
+    CHECK(first >= 0 && close(first) == 0);
     OK(rk_host_open(NULL, &host, &e));
     OK(rk_events_parse(host, text, &events, &e));
     OK(rk_target_self(&target, &e));
@@ -45,6 +58,7 @@ int main(void)
     limit(32, 200); /* the soft limit is ours to raise */
     OK(rk_set_open(host, events, target, NULL, &set, &e));
     CHECK(getrlimit(RLIMIT_NOFILE, &now) == 0);
+    check_closed_by_exec(first);
     CHECK(now.rlim_cur >= 64 && now.rlim_cur < 100 && now.rlim_max == 200);
     rk_set_close(set);
     EQUAL(descriptors(), before);
