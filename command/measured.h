@@ -21,8 +21,8 @@ struct measured {
     struct rk_target *command; /* what is run; NULL: nothing */
     bool command_counts;       /* it is what is measured, and not only what the time is taken from */
     bool started;              /* counting begins with the command's exec, not by measured_enable() */
-    bool counts_already;       /* processes and threads: from their opening on, so that what is born is counted */
-    bool sum;                  /* the parts make one row */
+    bool counts_already; /* processes and threads: from their opening on, so that what is born is counted */
+    bool sum;            /* the parts make one row */
     struct measured_part *parts;
     size_t n;
     size_t n_rows, n_values;

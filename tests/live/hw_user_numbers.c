@@ -31,7 +31,7 @@ static int64_t expected(uint32_t counter)
 }
 #elif defined(__aarch64__)
 /* op0 op1 CRn CRm op2 of MRS, as one number. */
-#define REGISTER(op1, crn, crm, op2) ((op1) << 11 | (crn) << 7 | (crm) << 3 | (op2))
+#define REGISTER(op1, crn, crm, op2) ((int64_t)((op1) << 11 | (crn) << 7 | (crm) << 3 | (op2)))
 
 static void trapped(int signal, siginfo_t *info, void *context)
 {
