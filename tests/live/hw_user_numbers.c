@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-static int64_t meant; /* by the instruction that trapped; -1: none did */
+static volatile int64_t meant; /* by the instruction that trapped; -1: none did */
 
 #if defined(__x86_64__)
 static void trapped(int signal, siginfo_t *info, void *context)
