@@ -17,8 +17,7 @@ enum {
 
     DYNAMIC_BYTES_MAX = 8192, /* of pairs, of which a file has some tens */
     DYNAMIC_END = 0,
-    DYNAMIC_FLAGS_1 = 0x6ffffffb,
-    DYNAMIC_FLAG_PIE = 0x08000000,
+    DYNAMIC_NEEDED = 1, /* a library's name */
 };
 
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t n)
@@ -294,8 +293,9 @@ int elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret)
     return -ENOENT;
 }
 
-/* Whether a dynamic section says that the file is a position-independent program. */
-static bool says_program(const struct elf *elf, const struct elf_segment *s)
+/* Whether a dynamic section asks for no other file: the kernel can start it by itself, as it does dynamic loaders and
+ * programs that relocate themselves. */
+static bool needs_nothing(const struct elf *elf, const struct elf_segment *s)
 {
     unsigned char words[16];
 
@@ -303,9 +303,9 @@ static bool says_program(const struct elf *elf, const struct elf_segment *s)
         if (s->offset > UINT64_MAX - at || elf_read(elf, s->offset + at, words, sizeof words) < 0)
             return false;
         struct cursor c = cursor_of(words, sizeof words);
-        uint64_t tag = cursor_u64(&c), value = cursor_u64(&c);
-        if (tag == DYNAMIC_END || tag == DYNAMIC_FLAGS_1)
-            return tag == DYNAMIC_FLAGS_1 && value & DYNAMIC_FLAG_PIE;
+        uint64_t tag = cursor_u64(&c);
+        if (tag == DYNAMIC_END || tag == DYNAMIC_NEEDED)
+            return tag == DYNAMIC_END;
     }
     return false;
 }
@@ -317,7 +317,7 @@ int elf_entry(const struct elf *elf, uint64_t *ret)
     for (uint32_t i = 0; i < elf->segment_n && !program && elf->type == ELF_TYPE_SHARED; i++) {
         const struct elf_segment *s = &elf->segments[i];
         program =
-            s->type == ELF_SEGMENT_INTERPRETER || (s->type == ELF_SEGMENT_DYNAMIC && says_program(elf, s));
+            s->type == ELF_SEGMENT_INTERPRETER || (s->type == ELF_SEGMENT_DYNAMIC && needs_nothing(elf, s));
     }
     if (!program || elf->entry == 0)
         return -ENOENT;

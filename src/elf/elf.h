@@ -117,7 +117,8 @@ int elf_address(const struct elf *elf, uint64_t offset, uint64_t *ret);
 /* The other way: where in the file a byte of memory lies. 0, or -ENOENT: in no loaded segment, or not in the file. */
 int elf_offset(const struct elf *elf, uint64_t address, uint64_t *ret);
 
-/* Where a program begins to run: an address. 0, or -ENOENT: a library, whose header may say something all the same. */
+/* Where a program, or what loads programs, begins to run: an address. 0, or -ENOENT: a library, whose header may say
+ * something all the same. */
 int elf_entry(const struct elf *elf, uint64_t *ret);
 
 #endif

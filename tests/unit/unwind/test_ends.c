@@ -29,10 +29,9 @@ static void begin_program(enum program kind, const char *function)
         const struct elf_segment *s = &elf->segments[i];
         if (kind == INTERPRETED && s->type == ELF_SEGMENT_NOTE)
             put(bytes + 64 + 56 * i, ELF_SEGMENT_INTERPRETER, 4);
-        if (kind == SELF_RELOCATING && s->type == ELF_SEGMENT_DYNAMIC) {
-            put(bytes + s->offset + 16, 0x6ffffffb, 8); /* FLAGS_1, the second pair */
-            put(bytes + s->offset + 24, 0x08000001, 8); /* PIE, NOW */
-        }
+        if (kind != SELF_RELOCATING && s->type == ELF_SEGMENT_DYNAMIC)
+            put(bytes + s->offset + 16, 1,
+                8); /* NEEDED, the second pair: a library that has use for others */
     }
     snprintf(path, sizeof path, "%s/lib/frames", fake_path);
     FILE *file = fopen(path, "we");
