@@ -99,6 +99,15 @@ static struct measured_part *add_part(struct measured *m)
     return &m->parts[m->n++];
 }
 
+/* A process or thread that is named twice, or by the ids of two of its threads, counts once. */
+static bool is_there(const struct measured *m, const struct rk_target *target)
+{
+    for (size_t i = 0; i < m->n; i++)
+        if (rk_target_pid(target) > 0 && rk_target_pid(m->parts[i].target) == rk_target_pid(target))
+            return true;
+    return false;
+}
+
 /* A command that is counted later than from its first instruction is a process that begins disabled. */
 static int find_targets(struct measured *m, const struct stat_options *o, struct rk_host *host,
                         const struct rk_events *events, struct rk_error *e)
@@ -125,6 +134,10 @@ static int find_targets(struct measured *m, const struct stat_options *o, struct
         int rc = measured_target(o, host, &at, &target, e);
         if (rc != 0)
             return rc < 0 ? rc : 0;
+        if (is_there(m, target)) {
+            rk_target_free(target);
+            continue;
+        }
         if (!(part = add_part(m))) {
             rk_target_free(target);
             return no_memory(e);

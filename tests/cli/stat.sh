@@ -87,4 +87,10 @@ if $plain test -x "$RECKON" && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -
 fi
 "$RECKON" stat -e context-switches:u true 2>err
 [ $? = 1 ] && grep -q 'happens in the kernel alone' err || fail "context-switches:u"
+# libpfm4, which takes 2 ms to start, is loaded for a name that nothing else knows, and for no other.
+LD_DEBUG=files "$RECKON" stat -o out -e page-faults,task-clock,cycles true 2>err
+grep -q libpfm err && fail "libpfm4 is loaded for names of the kernel's"
+grep -q 'file=libc' err && told=1 || told= # glibc's loader tells; musl's does not
+LD_DEBUG=files "$RECKON" stat -o out -e NOT_AN_EVENT true 2>err
+[ -z "$told" ] || grep -q libpfm err || fail "libpfm4 is not asked for a name that nothing else knows"
 exit 0

@@ -55,6 +55,9 @@ n=$(field 'd["events"][0]["value"]' <out)
 
 # Several processes are one sum.
 sleep 100 5>&- 6<&- & other=$!
+"$RECKON" stat -p "$pid,$pid,$(ls "/proc/$pid/task" | tail -n 1)" -j -o out -e page-faults bash poke.sh 2>err || fail "-p twice"
+n=$(field 'd["events"][0]["value"]' <out)
+[ "$n" -ge 400 ] && [ "$n" -lt 800 ] || fail "-p of one that is named three times: $n faults, not 400 and few more"
 "$RECKON" stat -p "$pid,$other" -j -o out -e page-faults bash poke.sh 2>err || fail "-p of two"
 n=$(field 'd["events"][0]["value"]' <out)
 [ "$n" -ge 400 ] || fail "-p of two: $n faults"

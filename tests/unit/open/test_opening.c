@@ -133,6 +133,13 @@ static void test_cpus(void **state)
     assert_int_equal(pid, -1);
     assert_int_equal(cpu, 3);
     assert_int_equal(rk_set_slot(s.set, 2, &pid, &cpu), -ERANGE);
+    assert_false(has(attr_of(0), ATTR_ENABLE_ON_EXEC));
+    scene_close(&s);
+
+    /* arm64 lets a leader that is disabled lead a group that never runs, unless it waits for an exec (policy.c) */
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions}", cpus((int32_t[]){1}, 1), NULL), 0);
+    assert_true(has(attr_of(0), ATTR_DISABLED) && has(attr_of(0), ATTR_ENABLE_ON_EXEC));
     scene_close(&s);
 }
 
