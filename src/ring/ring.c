@@ -150,6 +150,33 @@ int ring_views(struct ring *ring, const struct perf_header **ret, size_t max)
     return n ? (int)n : ring_next(ring, ret); /* one that wraps, or makes no sense */
 }
 
+#define RUN_AHEAD 8192
+
+size_t ring_run(struct ring *ring, uint32_t type, size_t least, size_t max, const struct perf_header **ret)
+{
+    uint64_t left = ring_left(ring), at = ring->position & (ring->size - 1);
+
+    if (left < sizeof(struct perf_header) || ring->head - ring->released > ring->size || at % 8)
+        return 0;
+    uint64_t run = left < ring->size - at ? left : ring->size - at;
+    const struct perf_header *first = (const void *)(ring->data + at);
+    const uint64_t size = first->size;
+    if (first->type != type || size < sizeof *first || size < least || size % 8)
+        return 0;
+    size_t n = 0;
+    const unsigned char *data = ring->data + at;
+    for (max = max < run / size ? max : (size_t)(run / size); n < max; n++, data += size) {
+        struct perf_header header;
+        memcpy(&header, data, sizeof header);
+        if (header.type != type || header.size != size)
+            break;
+        __builtin_prefetch(data + RUN_AHEAD); /* the ring is larger than a cache, and was written elsewhere */
+    }
+    ring->position += n * size;
+    *ret = first;
+    return n;
+}
+
 int ring_span(struct ring *ring, const unsigned char **ret, size_t *ret_n)
 {
     uint64_t left = ring_left(ring);

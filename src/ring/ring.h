@@ -55,6 +55,10 @@ static inline int ring_next(struct ring *ring, const struct perf_header **ret);
  * -EBADMSG as above. */
 int ring_views(struct ring *ring, const struct perf_header **ret, size_t max);
 
+/* Hot. Up to `max` records of one type and size that lie one behind the other, as ring_next() gives them: the first, and
+ * how many; 0: the next one has another type, is smaller than `least`, or is to be had by ring_next() alone. */
+size_t ring_run(struct ring *ring, uint32_t type, size_t least, size_t max, const struct perf_header **ret);
+
 /* Hot. The last `bytes` that were read, of what is not released, are to be read again. */
 static inline void ring_unread(struct ring *ring, uint64_t bytes)
 {

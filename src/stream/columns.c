@@ -5,8 +5,9 @@
  * nothing is released before.
  *
  * A single ring whose events all have the same plain layout is read by the batch: so many views into the ring, then one
- * column after the other out of them, each a loop of two loads and a store. What is not a plain sample ends the batch and
- * goes the way of all others, one by one.
+ * column after the other out of them, each a loop of two loads and a store. Where samples have no chain, all are of one
+ * size, and a column is a copy by that stride. What is not a plain sample ends the batch and goes the way of all others, one
+ * by one.
  */
 #include "base/error.h"
 #include "stream/stream.h"
@@ -78,10 +79,13 @@ static bool take(struct rk_stream *st, struct rk_columns *columns, const struct 
 /* --- By the batch --- */
 
 #define BATCH 256
+/* Records at a time: they stay in the nearest cache while one column after the other is read. */
+#define RUN 128
 
 struct batch {
     const struct layout *layout; /* of all events */
     bool chains;                 /* wanted, and there */
+    bool fixed;                  /* one event whose samples are of fixed words alone */
     uint64_t period;             /* where samples don't say it */
     const struct perf_header *views[BATCH];
     uint32_t events[BATCH];
@@ -102,22 +106,23 @@ static bool batch_begin(const struct rk_stream *st, const struct rk_columns *col
             return false;
     b->layout = &first->layout;
     b->chains = columns->chain_start && columns->chains;
+    b->fixed = st->events.n == 1 && !(type & RK_SAMPLE_CALLCHAIN) && st->live;
     b->period = first->attr.flags & ATTR_FREQ ? 0 : first->attr.sample_period;
     return true;
 }
 
-/* Words of a view, whose size the caller has looked at. */
-static inline uint64_t batch_u64_at(const struct perf_header *view, size_t at)
+/* Words of a record, whose size the caller has looked at. */
+static inline uint64_t batch_u64_at(const void *record, size_t at)
 {
     uint64_t value;
-    memcpy(&value, (const unsigned char *)view + at, sizeof value);
+    memcpy(&value, (const unsigned char *)record + at, sizeof value);
     return value;
 }
 
-static inline uint32_t batch_u32_at(const struct perf_header *view, size_t at)
+static inline uint32_t batch_u32_at(const void *record, size_t at)
 {
     uint32_t value;
-    memcpy(&value, (const unsigned char *)view + at, sizeof value);
+    memcpy(&value, (const unsigned char *)record + at, sizeof value);
     return value;
 }
 
@@ -173,58 +178,96 @@ static size_t batch_chains(const struct batch *b, struct rk_columns *columns, ui
     return n;
 }
 
-/* A column, out of the same place in each view; four at a time, since a loop's own work is as much as a row's. Where there
- * is no such place, `other`. */
-#define BATCH_COLUMN(name, type)                                                                        \
-    static void name(type *to, const struct perf_header *const *views, size_t n, size_t at, type other) \
-    {                                                                                                   \
-        size_t i = 0;                                                                                   \
-        if (!to)                                                                                        \
-            return;                                                                                     \
-        if (!at) {                                                                                      \
-            for (; i < n; i++)                                                                          \
-                to[i] = other;                                                                          \
-            return;                                                                                     \
-        }                                                                                               \
-        for (; i + 4 <= n; i += 4) {                                                                    \
-            type a = name##_at(views[i], at), b = name##_at(views[i + 1], at);                          \
-            type c = name##_at(views[i + 2], at), d = name##_at(views[i + 3], at);                      \
-            to[i] = a;                                                                                  \
-            to[i + 1] = b;                                                                              \
-            to[i + 2] = c;                                                                              \
-            to[i + 3] = d;                                                                              \
-        }                                                                                               \
-        for (; i < n; i++)                                                                              \
-            to[i] = name##_at(views[i], at);                                                            \
+/* Records of one size, one behind the other. */
+struct batch_run {
+    const struct perf_header *first;
+    size_t stride;
+};
+
+#define OF_VIEWS(from, i) ((const void *)(from)[i])
+#define OF_RUN(from, i) ((const void *)((const unsigned char *)(from).first + (i) * (from).stride))
+
+/* A column, out of the same place in each record; four at a time, since a loop's own work is as much as a row's. Where
+ * there is no such place, `other`. */
+#define BATCH_COLUMN(name, type, source, row, word)                              \
+    static void name(type *to, source from, size_t n, size_t at, type other)     \
+    {                                                                            \
+        size_t i = 0;                                                            \
+        if (!to)                                                                 \
+            return;                                                              \
+        if (!at) {                                                               \
+            for (; i < n; i++)                                                   \
+                to[i] = other;                                                   \
+            return;                                                              \
+        }                                                                        \
+        for (; i + 4 <= n; i += 4) {                                             \
+            type a = word(row(from, i), at), b = word(row(from, i + 1), at);     \
+            type c = word(row(from, i + 2), at), d = word(row(from, i + 3), at); \
+            to[i] = a;                                                           \
+            to[i + 1] = b;                                                       \
+            to[i + 2] = c;                                                       \
+            to[i + 3] = d;                                                       \
+        }                                                                        \
+        for (; i < n; i++)                                                       \
+            to[i] = word(row(from, i), at);                                      \
     }
-BATCH_COLUMN(batch_u64, uint64_t)
-BATCH_COLUMN(batch_u32, uint32_t)
+BATCH_COLUMN(views_u64, uint64_t, const struct perf_header *const *, OF_VIEWS, batch_u64_at)
+BATCH_COLUMN(views_u32, uint32_t, const struct perf_header *const *, OF_VIEWS, batch_u32_at)
+BATCH_COLUMN(run_u64, uint64_t, struct batch_run, OF_RUN, batch_u64_at)
+BATCH_COLUMN(run_u32, uint32_t, struct batch_run, OF_RUN, batch_u32_at)
 #undef BATCH_COLUMN
 
 #define FROM(column) (columns->column ? columns->column + row : NULL)
+
+/* All columns that have a place of their own; the others are the same in each row. */
+#define BATCH_PUT(u64, u32, from)                                                 \
+    do {                                                                          \
+        const struct layout_place *place = &b->layout->sample;                    \
+        u64(FROM(time), from, n, place->time, 0);                                 \
+        u64(FROM(ip), from, n, place->ip, 0);                                     \
+        u64(FROM(addr), from, n, place->addr, 0);                                 \
+        u64(FROM(period), from, n, place->period, b->period);                     \
+        u64(FROM(id), from, n, place->id, 0);                                     \
+        u64(FROM(weight), from, n, 0, 0);                                         \
+        u64(FROM(phys_addr), from, n, 0, 0);                                      \
+        u64(FROM(cgroup), from, n, 0, 0);                                         \
+        u64(FROM(present), from, n, 0, b->layout->sample_type);                   \
+        u32((uint32_t *)FROM(pid), from, n, place->tid, 0);                       \
+        u32((uint32_t *)FROM(tid), from, n, place->tid ? place->tid + 4u : 0, 0); \
+        u32(FROM(cpu), from, n, place->cpu, 0);                                   \
+    } while (0)
 
 static void batch_put(const struct rk_stream *st, const struct batch *b, size_t from, size_t n,
                       struct rk_columns *columns, uint64_t row)
 {
     const struct perf_header *const *views = b->views + from;
-    const struct layout_place *place = &b->layout->sample;
 
-    batch_u64(FROM(time), views, n, place->time, 0);
-    batch_u64(FROM(ip), views, n, place->ip, 0);
-    batch_u64(FROM(addr), views, n, place->addr, 0);
-    batch_u64(FROM(period), views, n, place->period, b->period);
-    batch_u64(FROM(id), views, n, place->id, 0);
-    batch_u64(FROM(weight), views, n, 0, 0);
-    batch_u64(FROM(phys_addr), views, n, 0, 0);
-    batch_u64(FROM(cgroup), views, n, 0, 0);
-    batch_u64(FROM(present), views, n, 0, b->layout->sample_type);
-    batch_u32((uint32_t *)FROM(pid), views, n, place->tid, 0);
-    batch_u32((uint32_t *)FROM(tid), views, n, place->tid ? place->tid + 4u : 0, 0);
-    batch_u32(FROM(cpu), views, n, place->cpu, 0);
+    BATCH_PUT(views_u64, views_u32, views);
     for (size_t i = 0; columns->event && i < n; i++)
         columns->event[row + i] = st->events.n > 1 ? b->events[from + i] : 0;
     for (size_t i = 0; columns->misc && i < n; i++)
         columns->misc[row + i] = views[i]->misc;
+}
+
+/* A run of samples without chains becomes rows: how many. */
+static size_t batch_run(struct rk_stream *st, const struct batch *b, struct rk_columns *columns, uint64_t row)
+{
+    struct batch_run run = {0};
+    uint64_t room = columns->max - row;
+    size_t n = live_run(st, b->layout->head_bytes, room < RUN ? (size_t)room : RUN, &run.first);
+
+    if (n == 0)
+        return 0;
+    run.stride = run.first->size;
+    BATCH_PUT(run_u64, run_u32, run);
+    if (b->chains)
+        batch_chains(b, columns, row, NULL, n);
+    for (size_t i = 0; columns->event && i < n; i++)
+        columns->event[row + i] = 0;
+    for (size_t i = 0; columns->misc && i < n; i++)
+        columns->misc[row + i] = ((const struct perf_header *)OF_RUN(run, i))->misc;
+    st->events.items[0].tally.kept += n;
+    return n;
 }
 
 static void batch_tally(struct rk_stream *st, const struct batch *b, size_t from, size_t n)
@@ -289,7 +332,13 @@ int64_t rk_stream_columns(struct rk_stream *st, struct rk_columns *columns)
         take(st, columns, record, &row); /* the first finds room, if it must be cut */
     }
     if (batch_begin(st, columns, &b)) {
-        while (row < columns->max && (r = batch_take(st, &b, columns, &row)) != 0) {
+        while (row < columns->max) {
+            size_t run = b.fixed ? batch_run(st, &b, columns, row) : 0;
+            row += run;
+            if (run)
+                continue;
+            if ((r = batch_take(st, &b, columns, &row)) == 0)
+                break;
             if (r == -EBADMSG)
                 columns->damaged++;
             else if (r < 0)

@@ -360,6 +360,11 @@ static int live_views(struct rk_stream *st, const struct perf_header **ret, size
     return n;
 }
 
+size_t live_run(struct rk_stream *st, size_t least, size_t max, const struct perf_header **ret)
+{
+    return live_forked(st->live) ? 0 : ring_run(st->live->rings[0].ring, RK_RECORD_SAMPLE, least, max, ret);
+}
+
 uint64_t live_position(const struct stream_live *live)
 {
     return ring_offset(live->rings[0].ring);

@@ -147,6 +147,8 @@ void live_top(const struct rk_stream *stream, int32_t tid, uint64_t top);
 void live_exec(const struct rk_stream *stream, int32_t tid);
 /* How often its queue was full. */
 uint64_t live_pump_full(const struct rk_stream *stream);
+/* Samples of a single ring that have one size, of `least` bytes, and lie one behind the other: ring_run(). */
+size_t live_run(struct rk_stream *stream, size_t least, size_t max, const struct perf_header **ret);
 /* A single ring's bytes: how many were read, and that the last of them are to be read again. */
 uint64_t live_position(const struct stream_live *live);
 void live_unread(struct stream_live *live, uint64_t bytes);
