@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define OFF_CPU_EVENT "context-switches/period=1,name=off-cpu/"
-#define QUEUE_MB 16 /* between the reader of rings and the writer: a second of stacks at 2 kHz */
+#define QUEUE_MB 64 /* between the reader of rings and the writer: four rings of stacks */
 
 static int no_memory(struct rk_error *e)
 {

@@ -11,6 +11,12 @@
 #define READY_BYTES \
     ((size_t)256 << 10) /* that wait, before who takes them is woken: it looks as often by itself */
 
+/* Whether the queue has room for one more block. The lock is held. */
+static bool block_allowed(const struct pump *p, size_t blocks)
+{
+    return (blocks + 1) * p->block_bytes <= p->limit || blocks < 2;
+}
+
 /* A block to fill, or NULL: the queue is full, or there is no memory. */
 static struct pump_block *block_get(struct pump *p)
 {
@@ -19,7 +25,7 @@ static struct pump_block *block_get(struct pump *p)
     pthread_mutex_lock(&p->lock);
     if ((block = p->spare)) {
         p->spare = block->next;
-    } else if ((p->blocks + 1) * p->block_bytes <= p->limit || p->blocks < 2) {
+    } else if (block_allowed(p, p->blocks)) {
         if ((block = malloc(sizeof *block + p->block_bytes)))
             p->blocks++;
     }
@@ -46,7 +52,9 @@ static void block_queue(struct pump *p, struct pump_block *block, bool round)
         p->waiting += block->used;
     }
     p->passes += round;
-    bool wake = p->waiting >= READY_BYTES;
+    /* Much waits, or the next pass takes the last block: those that wait, however little is in them, are wanted back. */
+    bool last = p->spare ? !p->spare->next && !block_allowed(p, p->blocks) : !block_allowed(p, p->blocks + 1);
+    bool wake = p->waiting >= READY_BYTES || (block && last);
     pthread_mutex_unlock(&p->lock);
     if (wake)
         sys_event_set(p->ready_event);
