@@ -44,8 +44,8 @@ static int take_line(struct perfmap *map, const char *at, const char *end, struc
     at = parse_hex(at, end, &start);
     if (at)
         at = parse_hex(at, end, &bytes);
-    if (!at || at == end || bytes == 0 || bytes > UINT64_MAX - start || end - at > NAME_MAX_BYTES ||
-        memchr(at, '\0', (size_t)(end - at)) || map->lines.n == LINES_MAX)
+    if (!at || at == end || bytes == 0 || bytes > UINT32_MAX || bytes > UINT64_MAX - start ||
+        end - at > NAME_MAX_BYTES || memchr(at, '\0', (size_t)(end - at)) || map->lines.n == LINES_MAX)
         return 0;
     int64_t name = intern_add(names, at, (size_t)(end - at));
     struct perfmap_line *line = name < 0 ? NULL : vector_push(&map->lines);

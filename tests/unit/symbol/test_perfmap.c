@@ -99,6 +99,7 @@ static void bad_lines(void **state)
                                "xyz 10 no number\n"
                                "1000 -1 negative\n"
                                "1000 10000000000000000 too wide\n"
+                               "1000 100000000 longer than any function\n"
                                "fffffffffffffff0 ff beyond the end\n"
                                "1000 10 a\0b\n"
                                "1000  10 two blanks\n"
