@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define FRAMES 30
+#define ROUND 1000
 #define PID 4242
 
 static double now(void)
@@ -82,6 +83,8 @@ static void write_recording(int fd, uint64_t samples, uint64_t stacks)
         int n = encode_sample(&layout, 2, &s, buffer, sizeof buffer);
         if (n < 0 || perfdata_writer_append(w, buffer, (size_t)n) < 0)
             abort();
+        if (i % ROUND == ROUND - 1 && perfdata_writer_append(w, (uint32_t[]){68, 8 << 16}, 8) < 0)
+            abort(); /* FINISHED_ROUND, as perf writes it: without, an index of all records is needed to order them */
     }
     perfdata_writer_finish(w, NULL);
     perfdata_writer_close(w);

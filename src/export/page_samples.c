@@ -12,7 +12,11 @@
 #define BUCKETS_WANTED 64 /* a time line needs so many to look like one */
 #define BUCKETS_FEWEST 16 /* … and is one still */
 #define ROWS_MOST 700000  /* rows; where there are more, buckets become wider … */
-#define ROWS_FAR 1400000 /* … even if nothing is left of the time line: the page would be larger than 10 MB */
+#define PAGE_MOST \
+    9500000 /* … and even if little is left of the time line, where the page would have more bytes */
+#define NODE_BYTES 4 /* of a page, as a rule */
+#define ROW_BYTES 3
+#define WEIGHT_BYTES 6 /* … where samples don't weigh the same */
 #define DIGIT 11
 #define DIGIT_MASK ((1u << DIGIT) - 1)
 
@@ -125,6 +129,20 @@ static void sum(struct page_rows *rows)
     rows->n = kept;
 }
 
+/* Whether there are so many rows that buckets must be wider. */
+static bool is_too_much(const struct page_rows *rows, size_t nodes, uint64_t buckets)
+{
+    const struct page_row *first = rows->items;
+    size_t bytes = ROW_BYTES;
+
+    if (buckets / 2 >= BUCKETS_FEWEST)
+        return rows->n > ROWS_MOST;
+    for (size_t i = 0; i < rows->n && bytes == ROW_BYTES; i++)
+        if (rows->items[i].weight * first->samples != first->weight * rows->items[i].samples)
+            bytes += WEIGHT_BYTES;
+    return rows->n * bytes + nodes * NODE_BYTES > PAGE_MOST;
+}
+
 void page_rows_free(struct page_rows *rows)
 {
     free(rows->items);
@@ -157,7 +175,7 @@ int page_rows_make(const struct rk_profile_columns *c, const struct page_tree *t
     sort_by(&rows, PAGE_THREAD);
     sort_by(&rows, PAGE_EVENT);
     sum(&rows);
-    while (time->buckets > 1 && rows.n > (time->buckets > BUCKETS_FEWEST ? ROWS_MOST : ROWS_FAR)) {
+    while (time->buckets > 1 && is_too_much(&rows, tree->node_n, time->buckets)) {
         time->width *= 2;
         time->buckets = (time->buckets + 1) / 2;
         for (size_t i = 0; i < rows.n; i++)
