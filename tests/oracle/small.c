@@ -1,9 +1,10 @@
 /*
  * A small program to be sampled: stacks of every kind, without frame pointers.
  *
- *     small KIND MS          for so many milliseconds of CPU time. 25, 100: so many calls deep; sort: through the C library and back; room: alloca and arrays of
- *                            variable length; large: frames of 40,000 bytes; signal: within a handler; other: … on a
- *                            stack of its own; thread: of a thread; all: the first five in turn
+ *     small KIND MS      for so many milliseconds of CPU time. 25, 100: so many calls deep; sort: through the C library
+ *                        and back; room: alloca and arrays of variable length; large: frames of 40,000 bytes; signal:
+ *                        within a handler; other: … on a stack of its own; thread: of a thread; clock: in the vDSO;
+ *                        all: the first five in turn
  */
 #include <pthread.h>
 #include <signal.h>
@@ -97,9 +98,25 @@ NOINLINE static void signals(int flags)
     interrupted(SIGUSR1);
 }
 
+NOINLINE static long spent_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+NOINLINE static void ticks(void)
+{
+    struct timespec t;
+
+    for (int i = 0; i < 1000; i++)
+        sink += clock_gettime(CLOCK_MONOTONIC, &t);
+}
+
 NOINLINE static void *thread(void *context)
 {
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 100; i++)
         sink += down(10);
     return context;
 }
@@ -126,19 +143,13 @@ static int one(const char *kind, int round)
         signals(0);
     else if (!strcmp(kind, "other"))
         signals(SA_ONSTACK);
+    else if (!strcmp(kind, "clock"))
+        ticks();
     else if (!strcmp(kind, "thread"))
         threads();
     else
         return 1;
     return 0;
-}
-
-static long spent_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 int main(int argc, char **argv)
@@ -148,7 +159,7 @@ int main(int argc, char **argv)
 
     if (argc != 3)
         return 2;
-    for (int i = 0; spent_ms() < atol(argv[2]); i++)
+    for (int i = 0; i % 64 || spent_ms() < atol(argv[2]); i++) /* seldom: clock is a kind of its own */
         if (one(strcmp(argv[1], "all") ? argv[1] : kinds[i % KINDS], i))
             return 2;
     return 0;
