@@ -60,7 +60,7 @@ static const struct option table[] = {
     {'j', 'j', "branch-filter", "LIST", "the last branches of these kinds: any_call,u"},
     {OFF_CPU, 0, "off-cpu", NULL, "when threads stop and go on, with the stacks where they stopped"},
     {'D', 'D', "delay", "MS", "begin so much later; -1: when --control says so"},
-    {DURATION, 0, "duration", "SECONDS", "end after so long; the command gets SIGTERM"},
+    {DURATION, 0, "duration", "SECONDS", "end after so long; the command gets SIGTERM, 10 s later SIGKILL"},
     {CONTROL_AT, 0, "control", "WHERE",
      "obey enable, disable, ping, snapshot, stop: fifo:CTL[,ACK], fd:CTL[,ACK]"},
     {'k', 'k', "clockid", "CLOCK", "time stamps by monotonic, monotonic_raw, realtime, boottime, tai"},

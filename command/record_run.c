@@ -26,9 +26,8 @@
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
-#define FLUSH_MS 500       /* as rk_capture_fd() wants it */
-#define TICK_MS 50         /* where there is no descriptor to wait for */
-#define TERM_PATIENCE 2000 /* ms that a command has to end when it is told to */
+#define FLUSH_MS 500 /* as rk_capture_fd() wants it */
+#define TICK_MS 50   /* where there is no descriptor to wait for */
 
 enum { SIGNALS, CONTROL, RECORDS, DELAY, DURATION, SWITCH, COMMAND, TARGET, FDS };
 
@@ -322,19 +321,16 @@ static int start(struct loop *l)
 /* The command is waited for; where the end is ours (`told`) it is told to end. Its status. */
 static int end_command(struct loop *l, bool told)
 {
-    struct rk_target *command = l->r->command;
     struct rk_exit end = {.size = sizeof end};
-    uint64_t until = clock_ns() + TERM_PATIENCE * MS;
-    int rc = rk_target_wait(command, 0, &end);
+    int rc;
 
-    if (rc == 0 && told) {
-        kill(rk_target_pid(command), SIGTERM);
-        kill(rk_target_pid(command), SIGCONT); /* one that is stopped gets it, too */
+    if (told) {
+        rc = run_end("record", l->r->command, l->o->command[0], &end);
+    } else {
+        do
+            rc = rk_target_wait(l->r->command, -1, &end);
+        while (rc == 0 || rc == -EINTR);
     }
-    while ((rc == 0 || rc == -EINTR) && (!told || clock_ns() < until))
-        rc = rk_target_wait(command, told ? 100 : -1, &end);
-    if (rc == 0)
-        fprintf(stderr, "reckon record: %s did not end when it was told to, and goes on\n", l->o->command[0]);
     return rc == 1 ? end.status : STATUS_FAILED;
 }
 

@@ -135,9 +135,9 @@ static int end_by(struct rk_target *command, int signal, int patience_ms, struct
 
     kill(rk_target_pid(command), signal);
     kill(rk_target_pid(command), SIGCONT); /* one that is stopped gets it, too */
-    for (int ms = 0; rc == 0 && ms < patience_ms && interrupts == before; ms += LOOK_MS)
+    for (int ms = 0; (rc == 0 || rc == -EINTR) && ms < patience_ms && interrupts == before; ms += LOOK_MS)
         rc = rk_target_wait(command, LOOK_MS, ret);
-    return rc;
+    return rc == -EINTR ? 0 : rc;
 }
 
 int run_end(const char *verb, struct rk_target *command, const char *name, struct rk_exit *ret)

@@ -52,6 +52,10 @@ done <<'W'
 W
 grep -q 'no command' err || fail "no command"
 
+# One that won't end is killed at last: looked at below, when it has had its time.
+"$RECKON" record -q -e cpu-clock:u --duration 1 -o stubborn.data sh -c \
+    'trap "" TERM; echo $$ >stubborn.pid; while :; do sleep 0.05; done' 2>stubborn.err & stubborn=$!
+
 # Rings adapt to what this user may lock, and it says so; a size that was asked for does not.
 if [ "$(id -u)" != 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ]; then
     # All processes of a user share what it may lock: those that run beside this may hold all of it for a while.
@@ -133,7 +137,7 @@ done
 "$RECKON" report late.data 2>err | grep -qE 'sh|dash|bash' || fail "-D: no mappings"
 rm -f ctl ack
 mkfifo ctl ack
-"$RECKON" record -q -e cpu-clock:u -D -1 --control fifo:ctl,ack -o told.data sh -c "$long" 2>err &
+"$RECKON" record -q -e cpu-clock:u -D -1 --control fifo:ctl,ack -o told.data sh -c "$long" 2>err & told=$!
 for word in enable ping; do
     echo $word >ctl
     [ "$(timeout 10 head -c 4 ack)" = ack ] || fail "--control $word"
@@ -141,7 +145,7 @@ for word in enable ping; do
     sleep 0.3
 done
 echo stop >ctl
-wait
+wait $told
 [ "$(samples told.data)" -gt 2 ] || fail "--control: few samples"
 
 # A flight recorder, and files that follow one another.
@@ -218,4 +222,9 @@ PY
         "$RECKON" dump --type sample - <trace.pipe 2>err | grep -q 'prev_comm=' || fail "a tracepoint's fields in perf's pipe: $(cat err)"
     fi
 fi
+
+wait $stubborn
+[ $? = 137 ] || fail "--duration: status of a command that won't end"
+grep -q 'did not end when it was told to: killed' stubborn.err || fail "--duration: $(cat stubborn.err)"
+kill -0 "$(cat stubborn.pid)" 2>/dev/null && fail "--duration: it goes on"
 exit 0
