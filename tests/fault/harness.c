@@ -144,6 +144,7 @@ static void run_child(const struct fault_scenario *s, const struct tally *t, int
     setpgid(0, 0);
     alarm(s->limit_s ? s->limit_s : LIMIT_S);
     list_descriptors(&before);
+    fault_inside = true;
     fault->armed = 1;
     int rc = s->run(&digest);
     fault->armed = 0;

@@ -32,6 +32,7 @@
 #define SHORT (-1)
 
 struct fault_state *fault;
+bool fault_inside;
 void (*fault_strike)(void);
 extern const char __executable_start[];
 
@@ -49,7 +50,7 @@ static uint64_t stack_now(void)
 /* 0: the call goes through; SHORT; or the errno to fail with, already set. */
 static int pick(enum fault_kind kind, const char *name, const int *errors, void *caller)
 {
-    if (!fault || !__atomic_load_n(&fault->armed, __ATOMIC_RELAXED))
+    if (!fault || !fault_inside || !__atomic_load_n(&fault->armed, __ATOMIC_RELAXED))
         return 0;
     bool strike = fault->kind == FAULT_STRIKE && kind == FAULT_CALL;
     if (fault->kind != kind && !strike)

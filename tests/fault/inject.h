@@ -36,6 +36,8 @@ struct fault_state {
     uint64_t stacks[FAULT_TRACE];
 };
 extern struct fault_state *fault;
+extern bool
+    fault_inside; /* this process is the scenario's, or a child of its: not the harness, which calls beside it */
 extern void (*fault_strike)(void); /* what happens then */
 
 /* What the process holds that it got while armed. */
