@@ -103,13 +103,14 @@ static void note_doubt(struct rk_set *set, int32_t before)
     if (set->doubted || after == before || births_between(set, before, after) == 0 ||
         births_between(set, set->mark, before) == 0)
         return;
+    struct set_note *note = vector_push(&set->notes);
     set->doubted = true;
-    *(struct set_note *)vector_push(&set->notes) =
-        (struct set_note){UINT32_MAX, RK_CAUSE_RACE, false,
-                          "threads or children were born while the counters were switched: of those whose "
-                          "parent was itself born since "
-                          "the opening, not all may have been",
-                          "open it enabled, and subtract a first reading"};
+    if (note)
+        *note = (struct set_note){
+            UINT32_MAX, RK_CAUSE_RACE, false,
+            "threads or children were born while the counters were switched: of those whose "
+            "parent was itself born since the opening, not all may have been",
+            "open it enabled, and subtract a first reading"};
 }
 
 static int toggle(struct rk_set *set, unsigned request)

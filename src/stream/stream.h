@@ -137,10 +137,10 @@ struct stream_live *live_close(struct stream_live *live);
 int live_fd(const struct stream_live *live);
 void live_release(struct stream_live *live);
 bool live_forked(const struct stream_live *live);
-/* Starts a thread that empties the rings; `limit`: bytes that may wait. `stacks`: NULL, or stacks are wanted to be
+/* Starts a thread that empties the rings; `limit`: bytes that may wait. `wanted`: NULL, or stacks are wanted to be
  * unwound alone, and come without what is no frame, or answered (pump.h; its layout is found here). 0 or -errno. */
 struct pump_stacks;
-int live_pump(struct rk_stream *stream, size_t limit, const struct pump_stacks *stacks);
+int live_pump(struct rk_stream *stream, size_t limit, const struct pump_stacks *wanted);
 /* No frame of the thread's stack lies above `top`. */
 void live_top(const struct rk_stream *stream, int32_t tid, uint64_t top);
 /* The records have come to an exec of the thread. */
