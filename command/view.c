@@ -221,8 +221,9 @@ static struct rk_profile_filter filter_for(const struct view *view, const struct
 
     rk_profile_summary(all, &s);
     if (view->time && span_of(view->time, (double)(s.last_time - s.first_time) / 1e9, &from, &to)) {
-        f.from = s.first_time + (uint64_t)(from * 1e9);
-        f.to = to < 0 ? 0 : s.first_time + (uint64_t)(to * 1e9) + (strchr(view->time, '%') ? 1 : 0);
+        /* Rounded: seconds and back again may be a nanosecond less, which would cost the last sample. */
+        f.from = s.first_time + (uint64_t)(from * 1e9 + 0.5);
+        f.to = to < 0 ? 0 : s.first_time + (uint64_t)(to * 1e9 + 0.5) + (strchr(view->time, '%') ? 1 : 0);
     }
     return f;
 }
