@@ -150,7 +150,7 @@ int ring_views(struct ring *ring, const struct perf_header **ret, size_t max)
     return n ? (int)n : ring_next(ring, ret); /* one that wraps, or makes no sense */
 }
 
-#define RUN_AHEAD 8192
+#define RUN_AHEAD 2048
 
 size_t ring_run(struct ring *ring, uint32_t type, size_t least, size_t max, const struct perf_header **ret)
 {

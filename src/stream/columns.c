@@ -80,7 +80,7 @@ static bool take(struct rk_stream *st, struct rk_columns *columns, const struct 
 
 #define BATCH 256
 /* Records at a time: they stay in the nearest cache while one column after the other is read. */
-#define RUN 128
+#define RUN 64
 
 struct batch {
     const struct layout *layout; /* of all events */
