@@ -38,8 +38,9 @@ enum {
 
 struct rk_symbolizer_options {
     uint32_t size;
-    uint32_t flags;   /* RK_SYMBOLIZER_… */
-    const char *root; /* where modules' paths and /proc are looked up; NULL: "/" */
+    uint32_t flags;       /* RK_SYMBOLIZER_… */
+    const char *root;     /* where modules' paths and /proc are looked up; NULL: "/" */
+    uint64_t lines_bytes; /* of debug information that stays in memory between calls; 0: 256 MB */
 };
 
 RK_API int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
@@ -99,6 +100,9 @@ RK_API int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct 
  *
  * Ask for many at once: what a call costs is reading each compilation unit that they touch, once; what is asked for
  * twice is looked up once. For a return address, ask for the byte before it.
+ *
+ * Debug information stays open for the next call, up to rk_symbolizer_options.lines_bytes in memory and 64 files: what
+ * was asked for longest ago is closed first. A single call takes what it needs, a compressed section whole.
  */
 struct rk_sources_options {
     uint32_t size;

@@ -61,6 +61,9 @@ int dwarf_package(struct dwarf *dwarf, struct dwarf **ret);
 /* At the beginning of a batch: what it may spend on damage is whole again. */
 void dwarf_refill(struct dwarf *dwarf);
 
+/* Bytes of memory that it holds, its parts in other files included; not while somebody reads. */
+uint64_t dwarf_held(struct dwarf *dwarf);
+
 struct dwarf *dwarf_close(struct dwarf *dwarf);
 
 #endif

@@ -69,7 +69,7 @@ int view_open(struct view *view, struct elf *elf, const char *name, pthread_mute
         if (rc == 0 && relocated)
             rc = elf_relocate(elf, section, bytes, n);
         if (rc == 0)
-            *view = (struct view){.bytes = bytes, .n = n};
+            *view = (struct view){.bytes = bytes, .n = n, .held = n};
         else
             free(bytes);
         return rc;
@@ -124,6 +124,7 @@ static bool fill(struct view *view, uint64_t first, uint64_t last)
         uint64_t at = block * VIEW_BLOCK, n = (end - block) * VIEW_BLOCK;
         n = n < view->n - at ? n : view->n - at;
         ok = elf_read(view->elf, view->offset + at, view->bytes + at, (size_t)n) == 0;
+        view->held += ok ? n : 0;
         for (uint64_t i = block; ok && i < end; i++)
             atomic_fetch_or_explicit(&view->filled[i / 64], UINT64_C(1) << i % 64, memory_order_release);
     }

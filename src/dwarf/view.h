@@ -18,6 +18,7 @@ enum { VIEW_BLOCK = 4096 };
 struct view {
     unsigned char *bytes;
     uint64_t n;
+    uint64_t held;            /* bytes of it in memory */
     const struct elf *elf;    /* where blocks come from; NULL: all are there */
     uint64_t offset;          /* of the section in the file */
     _Atomic uint64_t *filled; /* a bit per block */

@@ -101,21 +101,23 @@ int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_
 static int find_vmlinux(struct rk_symbolizer *symbolizer, const struct build_id *id, const char *module,
                         struct vmlinux **ret)
 {
-    for (size_t i = 0; i < symbolizer->kernels.n; i++)
-        if (build_id_same(&symbolizer->kernels.items[i].id, id)) {
-            *ret = &symbolizer->kernels.items[i];
-            return 0;
-        }
-    struct vmlinux *made = vector_push(&symbolizer->kernels);
-    int rc = !made    ? -ENOMEM
-             : module ? ko_open(symbolizer->root, module, id, made)
-                      : vmlinux_open(symbolizer->root, id, made);
-    if (rc < 0) {
-        symbolizer->kernels.n -= made != NULL;
-        return rc;
+    struct vmlinux *known = NULL;
+
+    for (size_t i = 0; i < symbolizer->kernels.n && !known; i++)
+        if (build_id_same(&symbolizer->kernels.items[i]->id, id))
+            known = symbolizer->kernels.items[i];
+    if (!known && vector_reserve(&symbolizer->kernels, 1) == 0) {
+        known = calloc(1, sizeof *known);
+        if (known)
+            symbolizer->kernels.items[symbolizer->kernels.n++] = known;
     }
-    *ret = made;
-    return 0;
+    if (!known)
+        return -ENOMEM;
+    known->id = *id;
+    *ret = known;
+    return known->lines.asked ? 0
+           : module           ? ko_open(symbolizer->root, module, id, known)
+                              : vmlinux_open(symbolizer->root, id, known);
 }
 
 /* Where the kernel lay that the addresses are of, against where its file says: by the recording's _text; else, if it is
@@ -134,7 +136,7 @@ static uint32_t vmlinux_shift(const struct vmlinux *v, const struct kallsyms *ru
     return start ? RK_MISS_NONE : RK_MISS_KERNEL_HIDDEN;
 }
 
-int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct dwarf **ret,
+int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct lines **ret,
                        uint64_t *ret_shift, uint32_t *ret_miss)
 {
     struct build_id id = object_build_id(wanted);
@@ -151,20 +153,20 @@ int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module 
         rc = load_kernel(symbolizer);
     if (rc == 0)
         rc = find_vmlinux(symbolizer, &id, NULL, &vmlinux);
-    if (rc < 0 || !vmlinux)
-        return rc < 0 ? rc : -ENOENT;
+    if (rc < 0)
+        return rc;
     runs = runs && symbolizer->kernel_miss == RK_MISS_NONE;
-    *ret_miss = vmlinux->miss;
+    *ret_miss = vmlinux->lines.miss;
     if (!*ret_miss && !told && wanted->start &&
         !(runs && (wanted->start == k->text || wanted->start == k->stext)))
         *ret_miss = RK_MISS_OTHER_KERNEL; /* perhaps: it lay elsewhere, and does not say which it was */
     if (!*ret_miss)
         *ret_miss = vmlinux_shift(vmlinux, runs ? k : NULL, wanted->start, ret_shift);
-    *ret = *ret_miss ? NULL : vmlinux->dwarf;
+    *ret = *ret_miss ? NULL : &vmlinux->lines;
     return 0;
 }
 
-int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct dwarf **ret,
+int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct lines **ret,
                   uint64_t *ret_shift, uint32_t *ret_miss)
 {
     struct build_id id = object_build_id(wanted);
@@ -175,10 +177,12 @@ int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *want
     if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
         return rc;
     rc = find_vmlinux(symbolizer, &id, name, &module);
-    if (rc < 0 || !module)
-        return rc < 0 ? rc : -ENOENT;
-    *ret_miss = module->miss ? module->miss : wanted->start ? RK_MISS_NONE : RK_MISS_KERNEL_HIDDEN;
+    if (rc < 0)
+        return rc;
+    *ret_miss = module->lines.miss ? module->lines.miss
+                : wanted->start    ? RK_MISS_NONE
+                                   : RK_MISS_KERNEL_HIDDEN;
     *ret_shift = wanted->start;
-    *ret = *ret_miss ? NULL : module->dwarf;
+    *ret = *ret_miss ? NULL : &module->lines;
     return 0;
 }

@@ -109,10 +109,12 @@ int ko_open(int root, const char *name, const struct build_id *id, struct vmlinu
     search.name_bytes = strcspn(search.name, "]");
     int rc = id->bytes && search.name_bytes ? find_file(&search) : -ENOENT;
     if (rc == 0)
-        rc = dwarf_open(root, &(struct dwarf_place){search.path, search.path}, search.found, &module.dwarf);
+        rc = dwarf_open(root, &(struct dwarf_place){search.path, search.path}, search.found,
+                        &module.lines.dwarf);
     if (is_own_trouble(rc))
         return rc;
-    module.miss = vmlinux_miss(rc);
+    module.lines.miss = vmlinux_miss(rc);
+    module.lines.asked = true;
     *ret = module;
     return 0;
 }

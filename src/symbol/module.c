@@ -171,17 +171,17 @@ static int open_lines(int root, const struct rk_module *wanted, const struct mod
 
 int module_lines(int root, const struct rk_module *wanted, struct module *module)
 {
-    if (module->lines_asked)
+    if (module->lines.asked)
         return 0;
-    int rc = module->miss ? -ENOENT : open_lines(root, wanted, module, &module->dwarf);
+    int rc = module->miss ? -ENOENT : open_lines(root, wanted, module, &module->lines.dwarf);
     if (is_own_trouble(rc))
         return rc;
-    module->lines_miss = rc == 0             ? RK_MISS_NONE
+    module->lines.miss = rc == 0             ? RK_MISS_NONE
                          : module->miss      ? module->miss
                          : rc == -EOPNOTSUPP ? RK_MISS_NO_LIBRARY
                          : rc == -EBADMSG    ? RK_MISS_BAD_FILE
                                              : RK_MISS_NO_LINES;
-    module->lines_asked = true;
+    module->lines.asked = true;
     return 0;
 }
 
@@ -216,7 +216,7 @@ void module_free(struct module *module)
 {
     for (uint32_t i = 0; i < module->table_n; i++)
         functions_free(&module->tables[i]);
-    dwarf_close(module->dwarf);
+    dwarf_close(module->lines.dwarf);
     free(module->loads);
     *module = (struct module){0};
 }

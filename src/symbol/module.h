@@ -7,9 +7,9 @@
 #ifndef SYMBOL_MODULE_H
 #define SYMBOL_MODULE_H
 
-#include "dwarf/dwarf.h"
 #include "elf/object.h"
 #include "symbol/functions.h"
+#include "symbol/lines.h"
 
 #include <reckon/module.h>
 #include <reckon/symbol.h>
@@ -26,9 +26,7 @@ struct module {
     uint32_t load_n;
     struct load *loads; /* executable ones first */
     uint32_t table_n;
-    bool lines_asked;
-    uint32_t lines_miss; /* once asked: why there is no dwarf */
-    struct dwarf *dwarf;
+    struct lines lines;
     struct functions tables[3]; /* asked in turn: the full or the mini one, what is exported, stubs */
 };
 
@@ -38,8 +36,8 @@ struct module {
 int module_load(int root, const struct rk_module *wanted, bool by_address, struct module *ret);
 void module_free(struct module *module);
 
-/* Opens its debug information, once: in the file, or in its debug file. 0, also where there is none (lines_miss
- * says why), or -errno as above. */
+/* Opens its debug information, if it is not: in the file, or in its debug file. 0, also where there is none
+ * (lines.miss says why), or -errno as above. */
 int module_lines(int root, const struct rk_module *wanted, struct module *module);
 
 /* Where a byte of the file lies in memory; false: nowhere. */

@@ -78,7 +78,7 @@ static int sort_asked(struct asked *asked, size_t n)
 
 /* Where the answers come from. */
 struct origin {
-    struct dwarf *dwarf;         /* NULL: from nowhere */
+    struct lines *lines;         /* NULL: from nowhere */
     const struct module *module; /* a file; NULL: the kernel, of which addresses are asked */
     uint64_t shift;              /* of the kernel: address - shift is the dwarf's */
 };
@@ -116,7 +116,7 @@ static int ask(struct making *m, const struct origin *origin, unsigned threads)
             addresses[unique++] = asked[i].address;
         unique_of[i] = (uint32_t)unique - 1;
     }
-    rc = dwarf_resolve(origin->dwarf, addresses, unique, threads, &m->founds, &m->found_n);
+    rc = dwarf_resolve(origin->lines->dwarf, addresses, unique, threads, &m->founds, &m->found_n);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < unique; i++)
@@ -282,14 +282,15 @@ static int find_origin(struct making *m, const struct rk_module *wanted, struct 
         if (rc == 0)
             rc = module_lines(m->symbolizer->root, wanted, &cached->module);
         if (rc == 0) {
-            *ret = (struct origin){.dwarf = cached->module.dwarf, .module = &cached->module};
-            m->miss = cached->module.lines_miss;
+            m->miss = cached->module.lines.miss;
+            *ret =
+                (struct origin){.lines = m->miss ? NULL : &cached->module.lines, .module = &cached->module};
         }
         return rc;
     case RK_MODULE_KERNEL:
-        return symbolizer_vmlinux(m->symbolizer, wanted, &ret->dwarf, &ret->shift, &m->miss);
+        return symbolizer_vmlinux(m->symbolizer, wanted, &ret->lines, &ret->shift, &m->miss);
     case RK_MODULE_KERNEL_MODULE:
-        return symbolizer_ko(m->symbolizer, wanted, &ret->dwarf, &ret->shift, &m->miss);
+        return symbolizer_ko(m->symbolizer, wanted, &ret->lines, &ret->shift, &m->miss);
     default:
         return 0;
     }
@@ -308,9 +309,11 @@ static int make(struct making *m, const struct rk_module *wanted, unsigned threa
         pthread_mutex_lock(&m->symbolizer->lock);
         rc = find_origin(m, wanted, &origin);
         /* Units are listed when they are first asked for: one batch at a time. */
-        if (rc == 0 && origin.dwarf) {
+        if (rc == 0 && origin.lines) {
             m->miss = RK_MISS_NO_UNIT;
+            lines_use(&m->symbolizer->lines, origin.lines);
             rc = ask(m, &origin, threads);
+            lines_trim(&m->symbolizer->lines, m->symbolizer->lines_bytes, LINES_FILES);
         }
         pthread_mutex_unlock(&m->symbolizer->lock);
     }

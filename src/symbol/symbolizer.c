@@ -32,6 +32,7 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     if (!symbolizer)
         return fail_memory(e, RK_STAGE_SYMBOL);
     symbolizer->flags = o.flags;
+    symbolizer->lines_bytes = o.lines_bytes ? o.lines_bytes : LINES_BYTES;
     symbolizer->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     symbolizer->root = sys_root_open(o.root);
     if (symbolizer->root < 0) {
@@ -55,8 +56,10 @@ struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer)
         table_free(&symbolizer->table);
         arena_free(&symbolizer->texts);
         kallsyms_free(&symbolizer->kallsyms);
-        for (size_t i = 0; i < symbolizer->kernels.n; i++)
-            vmlinux_close(&symbolizer->kernels.items[i]);
+        for (size_t i = 0; i < symbolizer->kernels.n; i++) {
+            vmlinux_close(symbolizer->kernels.items[i]);
+            free(symbolizer->kernels.items[i]);
+        }
         vector_free(&symbolizer->kernels);
         for (size_t i = 0; i < symbolizer->maps.n; i++)
             perfmap_free(&symbolizer->maps.items[i]);

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "base/vector.h"
 #include "symbol/kallsyms.h"
+#include "symbol/lines.h"
 #include "symbol/module.h"
 #include "symbol/perfmap.h"
 #include "symbol/vmlinux.h"
@@ -40,7 +41,10 @@ struct rk_symbolizer {
     struct build_id kernel_build_id; /* the running one's, once asked; 0 bytes: unknown */
     uint32_t kernel_miss;            /* once loaded: why there are no kernel names */
     struct kallsyms kallsyms;
-    VECTOR(struct vmlinux) kernels; /* whose lines were asked for */
+    VECTOR(struct vmlinux *) kernels; /* whose lines were asked for, and modules of theirs */
+
+    struct lines *lines; /* what is open of all these */
+    uint64_t lines_bytes;
 
     VECTOR(struct perfmap) maps;
     struct table map_of;     /* pid → index in maps */
@@ -78,13 +82,13 @@ void symbolizer_miss(uint32_t miss, size_t n, struct rk_symbol *ret);
 int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
                               const uint64_t *addresses, size_t n, struct rk_symbol *ret);
 
-/* The kernel's debug information, and how far its addresses are from those asked about: address - *ret_shift is the
- * file's. NULL, and why, where there is none. Valid until the next call; the lock is held. 0 or -errno. */
-int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct dwarf **ret,
+/* The kernel's lines, and how far its addresses are from those asked about: address - *ret_shift is the
+ * file's. NULL, and why, where there are none. The lock is held. 0 or -errno. */
+int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct lines **ret,
                        uint64_t *ret_shift, uint32_t *ret_miss);
 
 /* The same of a module of the kernel. */
-int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct dwarf **ret,
+int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct lines **ret,
                   uint64_t *ret_shift, uint32_t *ret_miss);
 
 #endif

@@ -105,19 +105,20 @@ int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret)
         rc = find_symbol(search.found, "_stext", &vmlinux.stext);
     if (rc == 0 && (vmlinux.text || vmlinux.stext))
         rc = dwarf_open(root, &(struct dwarf_place){search.path, search.path}, TAKE_PTR(search.found),
-                        &vmlinux.dwarf);
+                        &vmlinux.lines.dwarf);
     else if (rc == 0)
         rc = -ENOENT; /* it can't be told where it lies */
     elf_close(search.found);
     if (is_own_trouble(rc))
         return rc;
-    vmlinux.miss = vmlinux_miss(rc);
+    vmlinux.lines.miss = vmlinux_miss(rc);
+    vmlinux.lines.asked = true;
     *ret = vmlinux;
     return 0;
 }
 
 void vmlinux_close(struct vmlinux *vmlinux)
 {
-    dwarf_close(vmlinux->dwarf);
+    dwarf_close(vmlinux->lines.dwarf);
     *vmlinux = (struct vmlinux){0};
 }

@@ -6,18 +6,17 @@
 #ifndef SYMBOL_VMLINUX_H
 #define SYMBOL_VMLINUX_H
 
-#include "dwarf/dwarf.h"
 #include "elf/note.h"
+#include "symbol/lines.h"
 
 /* One of a module has neither _text nor _stext. */
 struct vmlinux {
     struct build_id id;
     uint64_t text, stext; /* addresses of _text and _stext; 0: not there */
-    uint32_t miss;        /* why there is no dwarf */
-    struct dwarf *dwarf;
+    struct lines lines;
 };
 
-/* Opens the one with that build-id, paths below the root's descriptor. 0, also where there is none to be had (miss says
+/* Opens the one with that build-id, paths below the root's descriptor. 0, also where there is none to be had (lines.miss says
  * why), or -errno where it was not the file's fault: -ENOMEM, -EMFILE, -ENFILE. */
 int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret);
 void vmlinux_close(struct vmlinux *vmlinux);

@@ -33,9 +33,9 @@ static int prepare(void)
 
 static int scenario(uint64_t *digest)
 {
-    static const char *const paths[] = {"/lib/gcc5",  "/lib/cpp", "/lib/zlib",
-                                        "/lib/split", "[kernel]", "[snd_hda]"};
-    struct rk_symbolizer_options options = {.size = sizeof options, .root = "."};
+    static const char *const paths[] = {"/lib/gcc5", "/lib/cpp",  "/lib/zlib", "/lib/split",
+                                        "[kernel]",  "[snd_hda]", "/lib/gcc5"};
+    struct rk_symbolizer_options options = {.size = sizeof options, .root = ".", .lines_bytes = 1};
     struct rk_symbolizer *symbolizer = NULL;
     struct rk_sources *sources = NULL;
     int rc = 0;

@@ -71,7 +71,8 @@ static struct rk_module module_of(bool told)
 static uint32_t ask(const struct rk_module *module, uint64_t address, uint64_t bytes, const char *function,
                     uint32_t line)
 {
-    struct rk_symbolizer_options options = {.size = sizeof options, .root = fake_path};
+    struct rk_symbolizer_options options = {
+        .size = sizeof options, .root = fake_path, .lines_bytes = 1}; /* closed after each call */
     struct rk_symbolizer *s = NULL;
     struct rk_sources *sources = NULL;
     uint64_t addresses[128];
@@ -80,6 +81,8 @@ static uint32_t ask(const struct rk_module *module, uint64_t address, uint64_t b
     for (uint64_t i = 0; i < bytes; i++)
         addresses[i] = address + i;
     assert_int_equal(rk_symbolizer_open(&options, &s, NULL), 0);
+    assert_int_equal(rk_symbolizer_sources(s, module, addresses, 1, NULL, &sources, NULL), 0);
+    rk_sources_free(sources);
     assert_int_equal(rk_symbolizer_sources(s, module, addresses, bytes, NULL, &sources, NULL), 0);
     uint32_t miss = sources->miss[0];
     for (size_t i = 0; !miss && i < bytes; i++) {

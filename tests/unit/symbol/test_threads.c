@@ -96,16 +96,15 @@ static void alone(void)
     }
 }
 
-static void as_one_alone(void **state)
+static void as_one_alone(const struct rk_symbolizer_options *options)
 {
-    (void)state;
     pthread_t threads[THREADS];
 
     make_modules();
     assert_int_equal(rk_symbolizer_open(NULL, &shared, NULL), 0);
     alone();
     rk_symbolizer_close(shared);
-    assert_int_equal(rk_symbolizer_open(NULL, &shared, NULL), 0); /* a new one: they load it together */
+    assert_int_equal(rk_symbolizer_open(options, &shared, NULL), 0); /* a new one: they load it together */
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ask, (void *)i), 0);
     for (size_t i = 0; i < THREADS; i++) {
@@ -117,8 +116,22 @@ static void as_one_alone(void **state)
     assert_non_null(strstr(wanted_names[1][33], "function_")); /* something was named at all */
 }
 
+static void kept(void **state)
+{
+    (void)state;
+    as_one_alone(NULL);
+}
+
+/* Debug information that one thread's call has opened is closed behind it. */
+static void closed(void **state)
+{
+    (void)state;
+    as_one_alone(
+        &(struct rk_symbolizer_options){.size = sizeof(struct rk_symbolizer_options), .lines_bytes = 1});
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_one_alone)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kept), cmocka_unit_test(closed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,8 @@ static void boot(const struct kernel *k, const char *name, bool hidden)
 
 static struct rk_symbolizer *open_root(void)
 {
-    struct rk_symbolizer_options options = {.size = sizeof options, .root = fake_path};
+    struct rk_symbolizer_options options = {
+        .size = sizeof options, .root = fake_path, .lines_bytes = 1}; /* closed after each call */
     struct rk_symbolizer *s = NULL;
     assert_int_equal(rk_symbolizer_open(&options, &s, NULL), 0);
     return s;
@@ -109,6 +110,8 @@ static uint32_t ask(const struct kernel *k, const struct rk_module *module, uint
     assert_true(k->bytes < 128);
     for (uint64_t i = 0; i < k->bytes; i++)
         addresses[i] = k->work + i + moved;
+    assert_int_equal(rk_symbolizer_sources(s, module, addresses, 1, NULL, &sources, NULL), 0);
+    rk_sources_free(sources);
     assert_int_equal(rk_symbolizer_sources(s, module, addresses, k->bytes, NULL, &sources, NULL), 0);
     uint32_t miss = sources->miss[0];
     for (size_t i = 0; i < k->bytes; i++) {
