@@ -193,6 +193,26 @@ int ring_span(struct ring *ring, const unsigned char **ret, size_t *ret_n)
     return 1;
 }
 
+bool ring_has(const struct ring *ring, uint64_t types)
+{
+    uint64_t head = barrier_load_head(&ring->page->data_head), at = ring->position;
+
+    if (head - at > ring->size || at % 8)
+        return true;
+    while (at != head) {
+        struct perf_header header;
+        if (head - at < sizeof header)
+            return true;
+        memcpy(&header, ring->data + (at & (ring->size - 1)), sizeof header);
+        if (header.size < sizeof header || header.size % 8 || header.size > head - at)
+            return true;
+        if (header.type < 64 && types >> header.type & 1)
+            return true;
+        at += header.size;
+    }
+    return false;
+}
+
 uint64_t ring_waiting(struct ring *ring)
 {
     ring->head = barrier_load_head(&ring->page->data_head);

@@ -79,6 +79,10 @@ int ring_span(struct ring *ring, const unsigned char **ret, size_t *ret_n);
 /* Hot. Bytes that wait, without reading them: of those that the kernel has written by now. */
 uint64_t ring_waiting(struct ring *ring);
 
+/* Hot. Whether a record of one of these types (a bit each) is among what the kernel has written by now and was not read;
+ * the reading is not moved, nor its head. Also where a size makes no sense. */
+bool ring_has(const struct ring *ring, uint64_t types);
+
 /* Hot. Gives all that was read back to the kernel. Once per batch. */
 void ring_release(struct ring *ring);
 

@@ -85,7 +85,7 @@ void pump_exec(struct pump *p, int32_t tid)
 /* How many bytes of a sample's stack are frames, as far as is known. */
 static uint64_t stack_frames(struct pump *p, const struct rk_sample *sample)
 {
-    if (__atomic_load_n(&p->execs_done, __ATOMIC_ACQUIRE) != p->execs)
+    if (!p->calm || __atomic_load_n(&p->execs_done, __ATOMIC_ACQUIRE) != p->execs)
         return sample->stack_used;
     uint64_t slot = __atomic_load_n(&p->tops[(uint32_t)sample->tid % PUMP_TOPS], __ATOMIC_RELAXED), sp;
 
@@ -106,7 +106,7 @@ static size_t copy_record(struct pump *p, const struct perf_header *header, unsi
 
     p->execs += header->type == RK_RECORD_COMM && header->misc & RK_MISC_COMM_EXEC;
     bool decoded = header->type == RK_RECORD_SAMPLE && layout_sample(p->stacks.layout, &record, &sample) == 0;
-    if (p->stacks.answer) {
+    if (p->stacks.answer && (p->calm || !decoded)) {
         size_t n = p->stacks.answer(p->stacks.context, header, decoded ? &sample : NULL, to);
         if (n) {
             ((struct perf_header *)(void *)to)->misc |= PUMP_ANSWERED;
@@ -175,13 +175,28 @@ static void copy_ring(struct pump *p, uint32_t index, uint64_t waiting, struct p
     block->used += sizeof part + part.n;
 }
 
+#define CHANGES (1u << RK_RECORD_MMAP | 1u << RK_RECORD_MMAP2 | 1u << RK_RECORD_FORK | 1u << RK_RECORD_COMM)
+
+/* Whether no change waits in any ring, of all that came before what the heads were fixed at. In a single ring changes and
+ * samples have an order. */
+static bool is_calm(struct pump *p)
+{
+    for (uint32_t i = 0; p->n > 1 && i < p->n; i++)
+        if (ring_has(p->rings[i], CHANGES))
+            return false;
+    return true;
+}
+
 /* One pass over the rings; one that finds the queue full ends there. */
 static void pass(struct pump *p)
 {
     struct pump_block *block = NULL;
 
+    for (uint32_t i = 0; i < p->n; i++)
+        ring_waiting(p->rings[i]);
+    p->calm = p->stacks.layout && is_calm(p);
     for (uint32_t i = 0; i < p->n; i++) {
-        uint64_t waiting = ring_waiting(p->rings[i]);
+        uint64_t waiting = p->rings[i]->head - ring_offset(p->rings[i]);
         if (waiting == 0)
             continue;
         if (waiting > p->rings[i]->size)

@@ -12,6 +12,9 @@
  * what is left and a word, so that it does not look cut. Else the reader looks at no record.
  *
  * Who unwinds may know a stack already: then its sample goes on as the answer says, marked, and without a stack.
+ * What it knows, and what is a frame, holds until mappings change, or a program is executed. That may be in one ring and
+ * samples behind it in another: so a pass fixes all heads before it looks at a record, and then looks for a change in all
+ * that the kernel has written until then. Where there is one, the pass copies samples as they are.
  *
  * Where the queue is full the reader leaves what is there in the rings. The kernel then counts what finds no room,
  * event by event, as it does with any slow reader: nothing is dropped here. How often that was is in `full`.
@@ -58,6 +61,8 @@ struct pump {
     } stacks;
     uint64_t tops
         [PUMP_TOPS]; /* atomic: of a thread, by its id: id << 40 | address of its stack's top >> 8; 0: none */
+
+    bool calm; /* no change waits: samples of this pass are answered and cut */
 
     uint64_t execs; /* that the reader has copied … */
     uint64_t

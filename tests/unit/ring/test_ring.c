@@ -326,6 +326,42 @@ static void views_of_what_can_not_be(void **state)
     fake_close(&f);
 }
 
+/* Behind every number of others, over the end too; looking moves nothing. */
+static void records_that_wait(void **state)
+{
+    (void)state;
+    for (uint64_t start = 0; start < BYTES; start += 8) {
+        struct fake f = fake_open(BYTES, start);
+        const struct perf_header *record;
+        for (unsigned before = 0; before < 4; before++)
+            fake_write(&f, 24);
+        assert_false(ring_has(f.ring, UINT64_C(1) << 3));
+        assert_true(ring_has(f.ring, UINT64_C(1) << 3 | UINT64_C(1) << 9));
+        put(&f, f.page->data_head, &(struct perf_header){3, 0, 16}, 8);
+        f.page->data_head += 16;
+        assert_true(ring_has(f.ring, UINT64_C(1) << 3)); /* what came since the head was last seen counts */
+        for (unsigned i = 0; i < 4; i++) {
+            assert_int_equal(ring_next(f.ring, &record), 1);
+            check(&f, record);
+            assert_int_equal(ring_has(f.ring, UINT64_C(1) << 9), i < 3);
+        }
+        assert_int_equal(ring_next(f.ring, &record), 1);
+        assert_int_equal(record->type, 3);
+        assert_false(ring_has(f.ring, UINT64_MAX));
+        fake_close(&f);
+    }
+    static const uint16_t sizes[] = {0, 7, 12, 4096};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct fake f = fake_open(BYTES, 0);
+        put(&f, 0, &(struct perf_header){9, 0, sizes[i]}, 8);
+        f.page->data_head = 16;
+        assert_true(ring_has(f.ring, 0));
+        f.page->data_head = BYTES + 8;
+        assert_true(ring_has(f.ring, 0));
+        fake_close(&f);
+    }
+}
+
 static void where_the_data_is(void **state)
 {
     (void)state;
@@ -387,6 +423,7 @@ int main(void)
         cmocka_unit_test(spans),
         cmocka_unit_test(views),
         cmocka_unit_test(views_of_what_can_not_be),
+        cmocka_unit_test(records_that_wait),
         cmocka_unit_test(where_the_data_is),
         cmocka_unit_test(mapping_what_is_no_event),
     };

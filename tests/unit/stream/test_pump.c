@@ -253,6 +253,7 @@ static void an_exec(void **state)
                      0);
     pump_top(p, 10, BASE + 1024);
     put_sample(&f, 10, 0, BASE, DUMP, 3000);
+    await(&f);
     put_exec(&f);
     put_sample(&f, 10, 1, BASE, DUMP, 3000);
     await(&f);
@@ -290,6 +291,84 @@ static void settle(struct pump *p, const struct fake *f)
         now = p->passes;
         pthread_mutex_unlock(&p->lock);
         first = begun ? first : now;
+    }
+}
+
+/* Who knows all stacks until mappings change. */
+struct knower {
+    bool changed; /* the reader's own */
+    int go;       /* passes that the reader may make */
+    unsigned answers;
+};
+
+static size_t answer(void *context, const struct perf_header *header, const struct rk_sample *sample,
+                     unsigned char *to)
+{
+    struct knower *k = context;
+
+    k->changed = k->changed || !sample;
+    if (k->changed || !sample)
+        return 0;
+    k->answers++;
+    memcpy(to, header, 24); /* as if its frames were known: nothing but its ip and its thread */
+    ((struct perf_header *)(void *)to)->size = 24;
+    return 24;
+}
+
+static int wait_for_go(void *context, int timeout_ms)
+{
+    struct knower *k = context;
+
+    (void)timeout_ms;
+    while (__atomic_load_n(&k->go, __ATOMIC_ACQUIRE) == 0)
+        sched_yield();
+    if (__atomic_load_n(&k->go, __ATOMIC_RELAXED) > 0)
+        __atomic_sub_fetch(&k->go, 1, __ATOMIC_ACQ_REL);
+    return 0;
+}
+
+/* A program is executed on one CPU and goes on on another: the rings are read one after the other, in whichever order,
+ * and what was known of it before answers no sample behind. */
+static void a_change_in_another_ring(void **state)
+{
+    (void)state;
+    for (unsigned changed = 0; changed < 3; changed++) { /* in this ring; 2: in none */
+        struct fake f[2] = {fake_open(0), fake_open(0)};
+        struct ring *rings[2] = {f[0].ring, f[1].ring};
+        struct knower k = {.go = 0};
+        struct layout layout;
+        struct pump *p = NULL;
+        assert_int_equal(layout_init(&layout, &attr), 0);
+        assert_int_equal(pump_start(&p, rings, 2, BYTES, 64 << 20,
+                                    (struct pump_stacks){&layout, SP, answer, &k}, wait_for_go, &k),
+                         0);
+        pump_top(p, 10, BASE + 1024);
+        put_sample(&f[0], 10, 0, BASE, DUMP, 3000);
+        put_sample(&f[1], 10, 1, BASE, DUMP, 3000);
+        __atomic_store_n(&k.go, 1, __ATOMIC_RELEASE);
+        await(&f[0]);
+        await(&f[1]);
+        if (changed < 2)
+            put_exec(&f[changed]);
+        put_sample(&f[0], 10, 2, BASE, DUMP, 3000);
+        put_sample(&f[1], 10, 3, BASE, DUMP, 3000);
+        __atomic_store_n(&k.go, -1, __ATOMIC_RELEASE);
+        await(&f[0]);
+        await(&f[1]);
+        size_t n = collect(p, got, sizeof got), at = 48;
+        assert_int_equal(k.answers, changed < 2 ? 2 : 4);
+        for (uint64_t i = 2; changed < 2 && i < 4; i++) {
+            at += i == 2 + changed ? 24 : 0; /* the exec */
+            struct rk_sample s = next_sample(&layout, &at, n);
+            assert_int_equal(s.time, i);
+            assert_int_equal(s.stack_used, 3000); /* nor is its stack cut */
+        }
+        assert_int_equal(at, changed < 2 ? n : 48);
+        pump_free(p);
+        for (unsigned i = 0; i < 2; i++) {
+            free(f[i].ring);
+            free(f[i].page);
+        }
     }
 }
 
@@ -336,6 +415,7 @@ int main(void)
         cmocka_unit_test(stacks_up_to_the_top),
         cmocka_unit_test(tops),
         cmocka_unit_test(an_exec),
+        cmocka_unit_test(a_change_in_another_ring),
         cmocka_unit_test(blocks_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
