@@ -1,55 +1,14 @@
 #include "symbol/index.h"
 
-#include "base/cleanup.h"
+#include "base/radix.h"
 
-#include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 enum {
-    RADIX_BITS = 11,
-    RADIX = 1 << RADIX_BITS,
     INDEX_SPARE = 4, /* entries behind the last one that cover nothing: what find_in() reads at a time */
 };
 
-/* Sorts by start, stable, from the lowest digit up; digits that all have in common (most of the upper ones) are not
- * looked at. Linear, and no worst case that a file could bring about. */
-static int sort_by_start(struct candidate *candidates, uint32_t n)
-{
-    uint64_t differ = 0;
-    bool sorted = true;
-
-    for (uint32_t i = 1; i < n; i++) {
-        differ |= candidates[i].start ^ candidates[0].start;
-        sorted = sorted && candidates[i - 1].start <= candidates[i].start;
-    }
-    if (sorted)
-        return 0;
-    _cleanup_free_ struct candidate *other = reallocarray(NULL, n, sizeof *other);
-    if (!other)
-        return -ENOMEM;
-    struct candidate *from = candidates, *to = other;
-    for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
-        uint32_t at[RADIX] = {0}, sum = 0;
-        if ((differ >> shift) % RADIX == 0)
-            continue;
-        for (uint32_t i = 0; i < n; i++)
-            at[(from[i].start >> shift) % RADIX]++;
-        for (uint32_t d = 0; d < RADIX; d++) {
-            uint32_t count = at[d];
-            at[d] = sum;
-            sum += count;
-        }
-        for (uint32_t i = 0; i < n; i++)
-            to[at[(from[i].start >> shift) % RADIX]++] = from[i];
-        struct candidate *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != candidates)
-        memcpy(candidates, from, n * sizeof *candidates);
-    return 0;
-}
+RADIX_SORT(sort_by_start, struct candidate, start)
 
 /* See the header. */
 static bool better(const struct candidate *a, const struct candidate *b, const char *names)

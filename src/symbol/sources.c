@@ -5,14 +5,13 @@
  *     rk_sources │ function │ file │ first │ miss │ line │ column │ texts
  */
 #include "base/error.h"
+#include "base/radix.h"
 #include "dwarf/resolve.h"
 #include "symbol/demangle.h"
 #include "symbol/symbolizer.h"
 
 #include <errno.h>
 #include <string.h>
-
-enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
 
 struct asked {
     uint64_t address;
@@ -38,43 +37,7 @@ struct making {
     uint32_t **function, **file; /* by found: its text → number in `texts` + 1 */
 };
 
-/* By address, stable; digits that all have in common are not looked at. */
-static int sort_asked(struct asked *asked, size_t n)
-{
-    uint64_t differ = 0;
-    bool sorted = true;
-
-    for (size_t i = 1; i < n; i++) {
-        differ |= asked[i].address ^ asked[0].address;
-        sorted = sorted && asked[i - 1].address <= asked[i].address;
-    }
-    if (sorted)
-        return 0;
-    _cleanup_free_ struct asked *other = reallocarray(NULL, n, sizeof *other);
-    if (!other)
-        return -ENOMEM;
-    struct asked *from = asked, *to = other;
-    for (unsigned shift = 0; shift < 64; shift += RADIX_BITS) {
-        size_t at[RADIX] = {0}, sum = 0;
-        if ((differ >> shift) % RADIX == 0)
-            continue;
-        for (size_t i = 0; i < n; i++)
-            at[(from[i].address >> shift) % RADIX]++;
-        for (size_t d = 0; d < RADIX; d++) {
-            size_t count = at[d];
-            at[d] = sum;
-            sum += count;
-        }
-        for (size_t i = 0; i < n; i++)
-            to[at[(from[i].address >> shift) % RADIX]++] = from[i];
-        struct asked *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != asked)
-        memcpy(asked, from, n * sizeof *asked);
-    return 0;
-}
+RADIX_SORT(sort_asked, struct asked, address)
 
 /* Where the answers come from. */
 struct origin {
@@ -108,7 +71,7 @@ static int ask(struct making *m, const struct origin *origin, unsigned threads)
     if (!asked || !addresses || !unique_of || !answers)
         return -ENOMEM;
     size_t n = place(m, origin, asked);
-    int rc = sort_asked(asked, n);
+    int rc = sort_asked(asked, (uint32_t)n);
     if (rc < 0)
         return rc; // cppcheck-suppress memleak ; they are freed where they end
     for (size_t i = 0; i < n; i++) {

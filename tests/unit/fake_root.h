@@ -1,6 +1,6 @@
 /*
  * A machine made of files: fake_root() makes an empty directory under /tmp, fake_file() puts a file in it with
- * the directories it needs, fake_end() removes all. One at a time.
+ * the directories it needs, fake_run() runs a command there, fake_end() removes all. One at a time.
  */
 #ifndef FAKE_ROOT_H
 #define FAKE_ROOT_H
@@ -61,6 +61,19 @@ static int fake_remove(const char *path, const struct stat *st, int kind, struct
 __attribute__((unused)) static void fake_end(void)
 {
     assert_int_equal(nftw(fake_path, fake_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+/* Runs a compiler's or an assembler's words below it, in `directory`. As system(3). */
+__attribute__((unused, format(printf, 2, 3))) static int fake_run(const char *directory, const char *format,
+                                                                  ...)
+{
+    char command[4096];
+    va_list arguments;
+    int n = snprintf(command, sizeof command, "cd %s/%s && ", fake_path, directory);
+    va_start(arguments, format);
+    vsnprintf(command + n, sizeof command - (size_t)n, format, arguments);
+    va_end(arguments);
+    return system(command); // NOLINT: a compiler's words
 }
 
 #endif

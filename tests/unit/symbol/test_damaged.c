@@ -64,23 +64,12 @@ static const struct damage damages[] = {
      "6: .byte 4\n.long 6b - .debug_info", ""},
 };
 
-__attribute__((format(printf, 1, 2))) static int run(const char *format, ...)
-{
-    char command[4096];
-    va_list arguments;
-    int n = snprintf(command, sizeof command, "cd %s/src && ", fake_path);
-    va_start(arguments, format);
-    vsnprintf(command + n, sizeof command - (size_t)n, format, arguments);
-    va_end(arguments);
-    return system(command); // NOLINT: an assembler's words
-}
-
 static bool make(const struct damage *d)
 {
     static char text[16384];
     snprintf(text, sizeof text, frame, d->abbrevs, d->dies, d->sections);
     fake_file("src/prog.S", text);
-    return run("cc -nostdlib -shared -Wl,--build-id=sha1 -o prog prog.S 2>/dev/null") == 0;
+    return fake_run("src", "cc -nostdlib -shared -Wl,--build-id=sha1 -o prog prog.S 2>/dev/null") == 0;
 }
 
 /* Where `two` lies in the file; `one` is 16 bytes before it. */
@@ -177,7 +166,7 @@ static void tables(void **state)
     struct rk_sources *sources = NULL;
     fake_root();
     fake_file("src/prog.S", overlapping);
-    if (run("cc -nostdlib -shared -Wl,--build-id=sha1 -o prog prog.S 2>/dev/null")) {
+    if (fake_run("src", "cc -nostdlib -shared -Wl,--build-id=sha1 -o prog prog.S 2>/dev/null")) {
         fake_end();
         skip();
     }
@@ -226,7 +215,7 @@ static void files(void **state)
             ask(s, two, said);
             assert_string_equal(said, "inside two ");
         }
-        (void)!run("%s 2>/dev/null", changes[i / 2]);
+        (void)!fake_run("src", "%s 2>/dev/null", changes[i / 2]);
         ask(s, two,
             said); /* an answer of some kind, and no crash; "two" by name where that was read before */
         assert_true(!(i % 2) || strstr(said, "two "));

@@ -24,17 +24,6 @@ static const char source[] =
     "    inner(x * 5);\n"                                                        /* 13 */
     "}\n";
 
-__attribute__((format(printf, 1, 2))) static int run(const char *format, ...)
-{
-    char command[2048];
-    va_list arguments;
-    int n = snprintf(command, sizeof command, "cd %s/src && ", fake_path);
-    va_start(arguments, format);
-    vsnprintf(command + n, sizeof command - (size_t)n, format, arguments);
-    va_end(arguments);
-    return system(command); // NOLINT: a compiler's words
-}
-
 /* What a command prints: one number. */
 static uint64_t number(const char *command)
 {
@@ -101,9 +90,10 @@ static uint32_t ask(const struct rk_module *module, uint64_t address, uint64_t b
 static bool make(const char *flags)
 {
     fake_file("src/mod.c", source);
-    return run("cc -c -g -O2 -fno-pic -fno-asynchronous-unwind-tables %s mod.c 2>/dev/null && "
-               "ld -r --build-id=0xabababababababababababababababababababab -o snd-hda.ko mod.o",
-               flags) == 0;
+    return fake_run("src",
+                    "cc -c -g -O2 -fno-pic -fno-asynchronous-unwind-tables %s mod.c 2>/dev/null && "
+                    "ld -r --build-id=0xabababababababababababababababababababab -o snd-hda.ko mod.o",
+                    flags) == 0;
 }
 
 static void each_kind(void **state)
@@ -121,9 +111,10 @@ static void each_kind(void **state)
             struct rk_module told = module_of(true), untold = module_of(false), hidden = told;
             hidden.start = hidden.end = 0;
             assert_int_equal(ask(&told, BASE, bytes, "work", 8), RK_MISS_NO_LINES);
-            assert_int_equal(run("mkdir -p ../usr/lib/debug/lib/modules/6.1-x/kernel/sound/pci ../lib && "
-                                 "cp snd-hda.ko ../usr/lib/debug/lib/modules/6.1-x/kernel/sound/pci/"),
-                             0);
+            assert_int_equal(
+                fake_run("src", "mkdir -p ../usr/lib/debug/lib/modules/6.1-x/kernel/sound/pci ../lib && "
+                                "cp snd-hda.ko ../usr/lib/debug/lib/modules/6.1-x/kernel/sound/pci/"),
+                0);
             assert_int_equal(ask(&told, BASE, bytes, "work", 8), RK_MISS_NONE);
             assert_int_equal(ask(&told, BASE + (text + 63) / 64 * 64, more, "other", 13), RK_MISS_NONE);
             assert_int_equal(ask(&hidden, BASE, bytes, "work", 8), RK_MISS_KERNEL_HIDDEN);
@@ -131,8 +122,8 @@ static void each_kind(void **state)
             /* Nobody says which it is, then the kernel does. */
             assert_int_equal(ask(&untold, BASE, bytes, "work", 8), RK_MISS_NO_LINES);
             fake_file("sys/module/snd_hda/notes/.note.gnu.build-id", "");
-            assert_int_equal(run("objcopy -O binary --only-section=.note.gnu.build-id snd-hda.ko "
-                                 "../sys/module/snd_hda/notes/.note.gnu.build-id"),
+            assert_int_equal(fake_run("src", "objcopy -O binary --only-section=.note.gnu.build-id snd-hda.ko "
+                                             "../sys/module/snd_hda/notes/.note.gnu.build-id"),
                              0);
             assert_int_equal(ask(&untold, BASE, bytes, "work", 8), RK_MISS_NONE);
 

@@ -25,17 +25,6 @@ struct kernel {
     unsigned char id[20];
 };
 
-__attribute__((format(printf, 1, 2))) static int run(const char *format, ...)
-{
-    char command[4096];
-    va_list arguments;
-    int n = snprintf(command, sizeof command, "cd %s && ", fake_path);
-    va_start(arguments, format);
-    vsnprintf(command + n, sizeof command - (size_t)n, format, arguments);
-    va_end(arguments);
-    return system(command); // NOLINT: a compiler's words
-}
-
 /* src/NAME, whose build-id is 20 times that byte. */
 static bool make_kernel(const char *name, unsigned char id, struct kernel *ret)
 {
@@ -44,10 +33,11 @@ static bool make_kernel(const char *name, unsigned char id, struct kernel *ret)
     fake_file("src/prog.c", source);
     for (size_t i = 0; i < 20; i++)
         snprintf(digits + 2 * i, 3, "%02x", id);
-    if (run("cd src && cc -g -O2 -nostdlib -static -fno-pie -no-pie -Wl,-Ttext=0x41000000 "
-            "-Wl,--build-id=0x%s "
-            "-o %s head.c prog.c 2>/dev/null",
-            digits, name) != 0)
+    if (fake_run(".",
+                 "cd src && cc -g -O2 -nostdlib -static -fno-pie -no-pie -Wl,-Ttext=0x41000000 "
+                 "-Wl,--build-id=0x%s "
+                 "-o %s head.c prog.c 2>/dev/null",
+                 digits, name) != 0)
         return false;
     memset(ret->id, id, sizeof ret->id);
     snprintf(path, sizeof path, "nm -S %s/src/%s", fake_path, name);
@@ -76,8 +66,9 @@ static void boot(const struct kernel *k, const char *name, bool hidden)
              hidden ? 0 : k->work + k->bytes + move);
     fake_file("proc/kallsyms", text);
     fake_file("sys/kernel/notes", "");
-    assert_int_equal(run("objcopy -O binary --only-section=.note.gnu.build-id src/%s sys/kernel/notes", name),
-                     0);
+    assert_int_equal(
+        fake_run(".", "objcopy -O binary --only-section=.note.gnu.build-id src/%s sys/kernel/notes", name),
+        0);
 }
 
 static struct rk_symbolizer *open_root(void)
@@ -146,11 +137,12 @@ static void lines_of_kernels(void **state)
 
     /* No vmlinux, or another one's only. */
     assert_int_equal(ask(&a, &live, KASLR), RK_MISS_NO_LINES);
-    assert_int_equal(run("mkdir -p usr/lib/debug/boot && cp src/b usr/lib/debug/boot/vmlinux-1"), 0);
+    assert_int_equal(fake_run(".", "mkdir -p usr/lib/debug/boot && cp src/b usr/lib/debug/boot/vmlinux-1"),
+                     0);
     assert_int_equal(ask(&a, &live, KASLR), RK_MISS_NO_LINES);
 
     /* Beside it; of the boot that runs, of one before, of another kernel that is installed; not of one that may be any. */
-    assert_int_equal(run("cp src/a usr/lib/debug/boot/vmlinux-2"), 0);
+    assert_int_equal(fake_run(".", "cp src/a usr/lib/debug/boot/vmlinux-2"), 0);
     assert_int_equal(ask(&a, &live, KASLR), RK_MISS_NONE);
     assert_int_equal(ask(&a, &told, KASLR), RK_MISS_NONE);
     assert_int_equal(ask(&a, &before, 0x5000000), RK_MISS_NONE);
@@ -158,12 +150,13 @@ static void lines_of_kernels(void **state)
     assert_int_equal(ask(&a, &unsure, 0x5000000), RK_MISS_OTHER_KERNEL);
 
     /* By build-id; and in a directory per release. */
-    assert_int_equal(run("rm -r usr/lib/debug/boot && mkdir -p usr/lib/debug/.build-id/aa && "
-                         "cp src/a usr/lib/debug/.build-id/aa/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.debug"),
-                     0);
+    assert_int_equal(
+        fake_run(".", "rm -r usr/lib/debug/boot && mkdir -p usr/lib/debug/.build-id/aa && "
+                      "cp src/a usr/lib/debug/.build-id/aa/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.debug"),
+        0);
     assert_int_equal(ask(&a, &live, KASLR), RK_MISS_NONE);
-    assert_int_equal(run("rm -r usr/lib/debug && mkdir -p usr/lib/debug/lib/modules/1 && "
-                         "cp src/a usr/lib/debug/lib/modules/1/vmlinux"),
+    assert_int_equal(fake_run(".", "rm -r usr/lib/debug && mkdir -p usr/lib/debug/lib/modules/1 && "
+                                   "cp src/a usr/lib/debug/lib/modules/1/vmlinux"),
                      0);
     assert_int_equal(ask(&a, &live, KASLR), RK_MISS_NONE);
 
@@ -173,9 +166,9 @@ static void lines_of_kernels(void **state)
     assert_int_equal(ask(&a, &told, KASLR), RK_MISS_NONE);
 
     /* Without DWARF it is of no use, nor cut short. */
-    assert_int_equal(run("objcopy --strip-debug src/a usr/lib/debug/lib/modules/1/vmlinux"), 0);
+    assert_int_equal(fake_run(".", "objcopy --strip-debug src/a usr/lib/debug/lib/modules/1/vmlinux"), 0);
     assert_int_equal(ask(&a, &told, KASLR), RK_MISS_NO_LINES);
-    assert_int_equal(run("head -c 5000 src/a > usr/lib/debug/lib/modules/1/vmlinux"), 0);
+    assert_int_equal(fake_run(".", "head -c 5000 src/a > usr/lib/debug/lib/modules/1/vmlinux"), 0);
     assert_int_not_equal(ask(&a, &told, KASLR), RK_MISS_NONE);
     fake_end();
 }
