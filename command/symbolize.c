@@ -50,7 +50,8 @@ static int take(struct work *w, const char *word)
     errno = 0;
     uint64_t address = strtoull(digits, &end, 16);
     if (!strchr("0123456789abcdefABCDEF", digits[0]) || !digits[0] || *end)
-        why = "is not a hexadecimal address";
+        why = !w->line && strchr(word, '/') ? "is not a hexadecimal address: a program is named by --exe"
+                                            : "is not a hexadecimal address";
     else if (errno)
         why = "has more than 64 bits";
     else if (!w->symbolize.exe && !w->symbolize.pid && address >> 56 != 0xff)

@@ -114,6 +114,7 @@ bad() { # status, reason, words …
     grep -q -- "$reason" err || fail "symbolize $*: no word of '$reason'"
 }
 bad 2 "'zz' is not a hexadecimal address" -e inlined zz
+bad 2 "'./inlined' is not a hexadecimal address: a program is named by --exe" ./inlined 0x1000
 bad 2 "'0x' is not a hexadecimal address" -e inlined 0x
 bad 2 "'-5' is not a hexadecimal address" -e inlined -- -5
 bad 2 "more than 64 bits" -e inlined 10000000000000000
