@@ -291,8 +291,10 @@ int verb_record(int argc, char **argv)
     } else {
         r.command = o.rest_n ? o.rest : NULL;
         status = check_options(&o, &r);
-        if (!r.period && !r.frequency && !r.frequency_max)
+        if (!r.period && !r.frequency && !r.frequency_max) {
             r.frequency = DEFAULT_FREQUENCY;
+            r.each = true;
+        }
         if (r.page.path &&
             r.callgraph.mode == CALLGRAPH_NONE) /* a flame graph of single functions tells little */
             callgraph_parse(NULL, &r.callgraph, NULL, 0);

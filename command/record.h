@@ -35,6 +35,7 @@ struct record_options {
 
     uint64_t period, frequency;
     bool frequency_max, off_cpu;
+    bool each; /* neither -F nor -c: what happens one by one is sampled each time */
     struct callgraph callgraph;
     uint64_t sample; /* RK_SAMPLE_… beside what call chains need */
     uint32_t chain_without, records;

@@ -128,6 +128,7 @@ static void fill_options(const struct record_options *o, struct rk_host *host, s
         .overwrite = o->overwrite,
         .clock_set = o->clock_set,
         .clock = o->clock,
+        .each = o->each,
     };
     if (rk_host_feature(host, RK_FEATURE_BUILD_ID) == 1)
         ret->records |= RK_RECORDS_BUILD_IDS;

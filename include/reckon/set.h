@@ -106,6 +106,10 @@ struct rk_set_options {
                          (TRAP_PERF), si_addr the data's address, si_perf_data `sig_data`. With remove_on_exec, since
                          the next program would die of it. Goes with a period */
     uint64_t sig_data;
+    uint32_t
+        each; /* 1: `frequency` is for what goes on all the time. Tracepoints, probes and breakpoints, which happen
+                      one by one, are sampled each time, unless the event itself says how often */
+    uint32_t reserved;
 };
 
 /* What opening would take: nothing is opened. */

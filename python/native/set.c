@@ -20,7 +20,7 @@ static const struct {
     FIELD(regs_user), FIELD(stack_user),    FIELD(ring_bytes),   FIELD(wakeup_bytes),   FIELD(wakeup_samples),
     FIELD(overwrite), FIELD(chain_without), FIELD(clock_set),    FIELD(clock),          FIELD(exclude),
     FIELD(pinned),    FIELD(exclusive),     FIELD(threads_only), FIELD(enable_on_exec), FIELD(remove_on_exec),
-    FIELD(freeze),
+    FIELD(freeze),    FIELD(each),
 #undef FIELD
 };
 

@@ -102,11 +102,17 @@ bool policy_excludes(struct rk_host *host, const struct rk_event *event)
     return event->type <= PERF_BREAKPOINT || policy_is_core(host, event->type);
 }
 
+/* What happens one by one, each time at a place that was asked for. */
+static bool happens_singly(const struct rk_event *event)
+{
+    return event->type == PERF_TRACEPOINT || event->type == PERF_BREAKPOINT ||
+           strcmp(event->pmu, "kprobe") == 0 || strcmp(event->pmu, "uprobe") == 0;
+}
+
 /* The kernel takes exclude_host for these and counts all the same. */
 static bool blind_to_guests(const struct rk_event *event)
 {
-    return event->type == PERF_SOFTWARE || event->type == PERF_TRACEPOINT || event->type == PERF_BREAKPOINT ||
-           strcmp(event->pmu, "kprobe") == 0 || strcmp(event->pmu, "uprobe") == 0;
+    return event->type == PERF_SOFTWARE || happens_singly(event);
 }
 
 static int refuse_guest(const struct rk_set_options *options, const struct rk_event *event,
@@ -263,6 +269,8 @@ static void rate(const struct policy *policy, const struct rk_event *event, bool
 
     if ((event->flags & RK_EVENT_SAMPLE_READ) && !leads)
         return;
+    if (!own && frequency && o->each && happens_singly(event))
+        period = 1;
     if (frequency && !period) {
         attr->flags |= ATTR_FREQ;
         attr->sample_period = policy->frequency_at_most && frequency > policy->frequency_at_most
@@ -276,20 +284,17 @@ static void rate(const struct policy *policy, const struct rk_event *event, bool
 /*
  * With PERIOD in its samples the kernel takes one at every event that software counts (perf_swevent_event()), whatever
  * the period. Where that is fixed, the sample need not say it. A tracepoint at period 1 keeps it: there it is the
- * weight that the tracepoint gives.
+ * weight that the tracepoint gives. Probes are tracepoints to the kernel, whatever PMU they come by.
  */
-static bool says_period(const struct perf_attr *attr)
+static bool says_period(const struct perf_attr *attr, const struct rk_event *event)
 {
     if ((attr->flags & ATTR_FREQ) || attr->sample_period == 0)
         return true;
-    switch (attr->type) {
-    case PERF_SOFTWARE:
+    if (attr->type == PERF_SOFTWARE)
         return attr->config == SW_CPU_CLOCK || attr->config == SW_TASK_CLOCK;
-    case PERF_TRACEPOINT:
-        return attr->sample_period == 1;
-    default:
-        return attr->type != PERF_BREAKPOINT;
-    }
+    if (attr->type == PERF_BREAKPOINT)
+        return false;
+    return !happens_singly(event) || attr->sample_period == 1;
 }
 
 static void sampling(const struct policy *policy, const struct rk_event *event,
@@ -309,7 +314,7 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
     if (place->carries)
         attr->flags |= records(o->records);
     rate(policy, event, place->leads, attr);
-    if (!says_period(attr) && !(o->sample & RK_SAMPLE_PERIOD))
+    if (!says_period(attr, event) && !(o->sample & RK_SAMPLE_PERIOD))
         attr->sample_type &= ~RK_SAMPLE_PERIOD;
     if (event->flags & RK_EVENT_SAMPLE_READ) {
         attr->read_format |= FORMAT_ID;

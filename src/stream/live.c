@@ -582,6 +582,10 @@ void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss *loss)
     if (!st->drained || period == 0 || at->rate_changed || set->options.overwrite ||
         samples_due(st->live, event, period, &due) < 0)
         return;
+    /* A tracepoint may add more than 1 for what is one sample (sched_stat_runtime: nanoseconds), told as its period. */
+    if (due > loss->kept + loss->lost && at->attr.type == PERF_TRACEPOINT &&
+        (at->attr.sample_type & RK_SAMPLE_PERIOD))
+        return;
     loss->present |= RK_LOSS_SKIPPED;
     loss->skipped = due > loss->kept + loss->lost ? due - loss->kept - loss->lost : 0;
 }

@@ -215,6 +215,18 @@ PY
     if [ -r /sys/kernel/tracing/events/sched/sched_switch/format ]; then
         "$RECKON" record -q -e sched:sched_switch --filter 'prev_pid==0' -c 1 -a -o filter.data sleep 0.2 2>err || fail "--filter"
         perf_agrees filter.data || fail "--filter: perf reads other samples"
+        # Each time, where nothing is said of how often: 40,000 calls are no 3999 a second. Kept or lost, none is left out.
+        "$RECKON" record -q -e raw_syscalls:sys_enter -o each.data dd if=/dev/zero of=/dev/null bs=1 count=20000 2>err ||
+            fail "a tracepoint without -F and -c: $(cat err)"
+        "$RECKON" dump --stat --json each.data | python3 -c '
+import json, sys
+sums = json.load(sys.stdin)
+assert sums["samples"] + sums["lost"] >= 40000, sums
+assert sums.get("skipped", 0) == 0, sums' || fail "a tracepoint is not sampled each time"
+        # One that counts nanoseconds has skipped none of them.
+        "$RECKON" record -e sched:sched_stat_runtime -o weight.data sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; sleep 0.01' 2>err ||
+            fail "sched_stat_runtime: $(cat err)"
+        ! grep -q '[1-9][0-9,]* skipped' err || fail "nanoseconds are told as samples that were skipped: $(cat err)"
         # In a pipe too a tracepoint's fields have their names: ours, and perf's.
         "$RECKON" record -q -e sched:sched_switch -c 1 -a -o - sleep 0.2 2>err >trace.pipe || fail "-o - of a tracepoint"
         "$RECKON" dump --type sample - <trace.pipe 2>err | grep -q 'prev_comm=' || fail "a tracepoint's fields in a pipe: $(cat err)"

@@ -150,6 +150,39 @@ static void modifiers_have_an_effect(void **state)
     close_it();
 }
 
+/* A frequency is for what goes on all the time, where that is asked for; its own word or a period goes first. */
+static void each_time(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *event;
+        uint64_t period;
+        bool frequency;
+    } rows[] = {
+        {"cycles", 99, true},
+        {"cpu-clock", 99, true},
+        {"page-faults", 99, true},
+        {"sched:sched_switch", 1, false},
+        {"kprobe:vfs_read", 1, false},
+        {"uretprobe:/x:16", 1, false},
+        {"mem:0x1000/8:w", 1, false},
+        {"sched:sched_switch/period=7/", 7, false},
+        {"sched:sched_switch/freq=50/", 50, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (uint32_t each = 0; each < 2; each++) {
+            kernel_reset();
+            assert_int_equal(open_it("intel-server", rows[i].event, self(),
+                                     OPTIONS(.no_inherit = 1, .frequency = 99, .each = each)),
+                             0);
+            bool plain = each || strchr(rows[i].event, '=');
+            assert_int_equal(attr_of(0)->sample_period, plain ? rows[i].period : 99);
+            assert_int_equal(!!(attr_of(0)->flags & ATTR_FREQ), plain ? rows[i].frequency : true);
+            close_it();
+        }
+    }
+}
+
 /* Terms of every kind of event reach the attr. */
 static void terms_have_an_effect(void **state)
 {
@@ -167,6 +200,17 @@ static void terms_have_an_effect(void **state)
             assert_int_equal(attr_of(0)->sample_period, 77);
             assert_int_equal(!!(attr_of(0)->flags & ATTR_FREQ), frequency);
             assert_string_equal(s.set->events[0].event.name, "mine");
+            close_it();
+        }
+    }
+    /* With PERIOD in its samples each hit of a probe would be one, whatever the period. */
+    for (size_t i = 1; i < 5; i++) {
+        for (uint64_t period = 1; period < 8; period += 6) {
+            kernel_reset();
+            assert_int_equal(
+                open_it("intel-server", events[i], self(), OPTIONS(.no_inherit = 1, .period = period)), 0);
+            bool weighs = period == 1 && attr_of(0)->type != PERF_BREAKPOINT;
+            assert_int_equal(!!(attr_of(0)->sample_type & RK_SAMPLE_PERIOD), weighs);
             close_it();
         }
     }
@@ -484,13 +528,10 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modifiers_have_an_effect),
-        cmocka_unit_test(terms_have_an_effect),
-        cmocka_unit_test(filters),
-        cmocka_unit_test(who_steps_down),
-        cmocka_unit_test(on_their_cpus),
-        cmocka_unit_test(generic_on_hybrid),
-        cmocka_unit_test(what_is_said),
+        cmocka_unit_test(modifiers_have_an_effect), cmocka_unit_test(each_time),
+        cmocka_unit_test(terms_have_an_effect),     cmocka_unit_test(filters),
+        cmocka_unit_test(who_steps_down),           cmocka_unit_test(on_their_cpus),
+        cmocka_unit_test(generic_on_hybrid),        cmocka_unit_test(what_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, tear_down);
 }
