@@ -39,7 +39,7 @@ _reckon() {
 
     case $verb$prev in
     dump-F | dump--fields)
-        local fields='comm sym dso srcline symoff time cpu pid tid type event mode ip period addr id stream_id chain read trace
+        local fields='comm sym dso srcline symoff brstacksym time cpu pid tid type event mode ip period addr id stream_id chain read trace
             raw branches regs_user regs_intr stack weight data_src transaction phys_addr cgroup data_page_size code_page_size
             aux body' chosen=${cur%"${cur##*,}"}
         mapfile -t COMPREPLY < <(compgen -P "$chosen" -W "$fields" -- "${cur##*,}")

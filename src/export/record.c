@@ -38,6 +38,20 @@ const char *record_marker(uint64_t entry)
     }
 }
 
+const char *record_speculation(uint32_t speculation)
+{
+    static const char *const words[] = {NULL, "wrong path", "not speculated", "correct path"};
+
+    return speculation < sizeof words / sizeof *words ? words[speculation] : NULL;
+}
+
+const char *record_privilege(uint32_t privilege)
+{
+    static const char *const words[] = {NULL, "user", "kernel", "hypervisor"};
+
+    return privilege < sizeof words / sizeof *words ? words[privilege] : NULL;
+}
+
 bool record_chain(const uint64_t *chain, uint64_t n, uint64_t *at, struct chain_part *ret)
 {
     if (*at >= n)
@@ -201,6 +215,7 @@ static const char *const field_names[SHOW_N] = {
     [SHOW_DSO] = "dso",
     [SHOW_LINE] = "srcline",
     [SHOW_SYMOFF] = "symoff",
+    [SHOW_BRSTACKSYM] = "brstacksym",
     [SHOW_TIME] = "time",
     [SHOW_CPU] = "cpu",
     [SHOW_PID] = "pid",
@@ -231,7 +246,9 @@ static const char *const field_names[SHOW_N] = {
     [SHOW_AUX] = "aux",
     [SHOW_BODY] = "body",
 };
-_Static_assert(RK_FIELDS_COMM == 1 << SHOW_COMM && RK_FIELDS_NAMES == (1 << SHOW_SYM | 1 << SHOW_DSO) &&
+_Static_assert(RK_FIELDS_COMM == 1 << SHOW_COMM &&
+                   RK_FIELDS_NAMES ==
+                       (1 << SHOW_SYM | 1 << SHOW_DSO | 1 << SHOW_SYMOFF | 1 << SHOW_BRSTACKSYM) &&
                    RK_FIELDS_LINES == 1 << SHOW_LINE,
                "the public bits");
 
@@ -286,9 +303,7 @@ int rk_record_fields(const char *names, uint64_t *ret, struct rk_error *e)
 }
 
 /* All but names, which need the files that ran. */
-#define FIELDS_DEFAULT               \
-    (((UINT64_C(1) << SHOW_N) - 1) & \
-     ~(RK_FIELDS_COMM | RK_FIELDS_NAMES | RK_FIELDS_LINES | UINT64_C(1) << SHOW_SYMOFF))
+#define FIELDS_DEFAULT (((UINT64_C(1) << SHOW_N) - 1) & ~(RK_FIELDS_COMM | RK_FIELDS_NAMES | RK_FIELDS_LINES))
 
 int rk_record_write(struct rk_stream *stream, const struct rk_record *record,
                     const struct rk_record_options *options, const char *format, const struct rk_sink *sink,

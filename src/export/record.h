@@ -27,9 +27,10 @@ enum record_kind {
 enum {
     SHOW_COMM, /* RK_FIELDS_COMM */
     SHOW_SYM,  /* RK_FIELDS_NAMES: this … */
-    SHOW_DSO,  /* … and this */
+    SHOW_DSO,  /* … and this … */
     SHOW_LINE, /* RK_FIELDS_LINES */
     SHOW_SYMOFF,
+    SHOW_BRSTACKSYM, /* … and these two */
     SHOW_TIME,
     SHOW_CPU,
     SHOW_PID,
@@ -94,14 +95,18 @@ static inline bool record_shows(const struct record *r, int field)
 /* A field that was chosen and that the sample has. */
 #define SAMPLE_SHOWS(r, field) (((r)->sample.present & RK_SAMPLE_##field) && SHOWS(r, field))
 
-/* Fields to choose that are about names of addresses. */
+/* Whether the sampled address and those of the chain have their names. */
 static inline bool record_names(const struct record *r)
 {
-    return r->options->fields & (RK_FIELDS_NAMES | RK_FIELDS_LINES | UINT64_C(1) << SHOW_SYMOFF);
+    return r->options->fields & ((RK_FIELDS_NAMES | RK_FIELDS_LINES) & ~(UINT64_C(1) << SHOW_BRSTACKSYM));
 }
 
 /* The name of an address: all NULL where there is none. */
 struct rk_address_name record_name(const struct record *r, uint64_t address, bool caller);
+
+/* Of a branch, rk_branch_info's; NULL: not told. */
+const char *record_speculation(uint32_t speculation);
+const char *record_privilege(uint32_t privilege);
 
 /* The samples, which have files of their own. */
 struct json;

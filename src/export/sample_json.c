@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static void write_name(const struct record *r, struct json *j, const char *key, uint64_t address, bool caller)
+/* `symbol` and `offset`: whether they are wanted. */
+static void write_name_of(const struct record *r, struct json *j, const char *key,
+                          const struct rk_address_name name, bool symbol, bool offset)
 {
-    struct rk_address_name name = record_name(r, address, caller);
-
     json_open(j, key, '{');
-    if ((SHOWS(r, SYM) || SHOWS(r, SYMOFF)) && name.symbol) {
+    if (symbol && name.symbol) {
         json_text(j, "symbol", name.symbol);
-        if (SHOWS(r, SYMOFF))
+        if (offset)
             json_u64(j, "offset", name.symbol_distance);
     }
     if (SHOWS(r, DSO) && name.module)
@@ -26,6 +26,12 @@ static void write_name(const struct record *r, struct json *j, const char *key, 
         json_u64(j, "line", name.line);
     }
     json_close(j, '}');
+}
+
+static void write_name(const struct record *r, struct json *j, const char *key, uint64_t address, bool caller)
+{
+    write_name_of(r, j, key, record_name(r, address, caller), SHOWS(r, SYM) || SHOWS(r, SYMOFF),
+                  SHOWS(r, SYMOFF));
 }
 
 static void write_chain(const struct record *r, struct json *j)
@@ -84,8 +90,6 @@ void export_read_json(const struct rk_sample *s, struct json *j)
 /* What a branch's flags say; what they don't tell is left out. */
 static void write_branch_words(struct json *j, const struct rk_branch *branch)
 {
-    static const char *const speculations[] = {NULL, "wrong path", "not speculated", "correct path"};
-    static const char *const privileges[] = {NULL, "user", "kernel", "hypervisor"};
     struct rk_branch_info b = {.size = sizeof b};
 
     rk_branch_info(branch, &b);
@@ -99,14 +103,16 @@ static void write_branch_words(struct json *j, const struct rk_branch *branch)
         json_u64(j, "cycles", b.cycles);
     if (*b.name)
         json_text(j, "kind", b.name);
-    if (b.speculation && b.speculation < 4)
-        json_text(j, "speculation", speculations[b.speculation]);
-    if (b.privilege && b.privilege < 4)
-        json_text(j, "privilege", privileges[b.privilege]);
+    if (record_speculation(b.speculation))
+        json_text(j, "speculation", record_speculation(b.speculation));
+    if (record_privilege(b.privilege))
+        json_text(j, "privilege", record_privilege(b.privilege));
 }
 
-static void write_branches(struct json *j, const struct rk_sample *s)
+static void write_branches(const struct record *r, struct json *j)
 {
+    const struct rk_sample *s = &r->sample;
+
     json_open(j, "branches", '[');
     for (uint64_t i = 0; i < s->branch_n; i++) {
         json_open(j, NULL, '{');
@@ -114,6 +120,10 @@ static void write_branches(struct json *j, const struct rk_sample *s)
         json_hex(j, "to", s->branches[i].to);
         json_hex(j, "flags", s->branches[i].flags);
         write_branch_words(j, &s->branches[i]);
+        if (SHOWS(r, BRSTACKSYM)) {
+            write_name_of(r, j, "from_name", record_name(r, s->branches[i].from, false), true, true);
+            write_name_of(r, j, "to_name", record_name(r, s->branches[i].to, false), true, true);
+        }
         if (s->branch_counters)
             json_hex(j, "counters", s->branch_counters[i]);
         json_close(j, '}');
@@ -220,8 +230,8 @@ static void write_rest(const struct record *r, struct json *j)
         json_bytes(j, "raw", s->raw, s->raw_bytes);
     if ((s->present & RK_SAMPLE_RAW) && SHOWS(r, TRACE))
         write_trace(r, j);
-    if ((s->present & RK_SAMPLE_BRANCH_STACK) && SHOWS(r, BRANCHES))
-        write_branches(j, s);
+    if ((s->present & RK_SAMPLE_BRANCH_STACK) && (SHOWS(r, BRANCHES) || SHOWS(r, BRSTACKSYM)))
+        write_branches(r, j);
     if (SAMPLE_SHOWS(r, REGS_USER))
         write_regs(r, j, 0);
     if (SAMPLE_SHOWS(r, REGS_INTR))

@@ -78,6 +78,59 @@ static void write_branches(const struct rk_sample *s, struct output *out)
     }
 }
 
+/* One end of a branch: "f+0x12", with dso "f+0x12(prog)"; where it has no name the address. */
+static void write_end(const struct record *r, struct output *out, char before, uint64_t address)
+{
+    struct rk_address_name name = record_name(r, address, false);
+
+    output_bytes(out, &before, 1);
+    if (name.symbol) {
+        export_safe_text(out, name.symbol, SIZE_MAX);
+        output_format(out, "+0x%" PRIx64, name.symbol_distance);
+    } else {
+        output_format(out, "0x%" PRIx64, address);
+    }
+    if (SHOWS(r, DSO) && name.module) {
+        output_bytes(out, "(", 1);
+        export_safe_text(out, name.module, SIZE_MAX);
+        output_bytes(out, ")", 1);
+    }
+}
+
+/* from/to/what is known of it, in words with commas between */
+static void write_branch_names(const struct record *r, struct output *out)
+{
+    const struct rk_sample *s = &r->sample;
+
+    output_text(out, " brstacksym");
+    for (uint64_t i = 0; i < s->branch_n; i++) {
+        struct rk_branch_info b = {.size = sizeof b};
+        rk_branch_info(&s->branches[i], &b);
+        const char *const words[] = {
+            b.mispredicted ? "mispredicted"
+            : b.predicted  ? "predicted"
+                           : NULL,
+            *b.name ? b.name : NULL,
+            b.in_transaction ? "in-transaction" : NULL,
+            b.aborted ? "aborted" : NULL,
+            record_speculation(b.speculation),
+            record_privilege(b.privilege),
+        };
+        const char *between = "/";
+        write_end(r, out, ' ', s->branches[i].from);
+        write_end(r, out, '/', s->branches[i].to);
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            if (words[k]) {
+                output_text(out, between);
+                for (const char *c = words[k]; *c; c++)
+                    output_bytes(out, *c == ' ' ? "-" : c, 1);
+                between = ",";
+            }
+        if (b.cycles)
+            output_format(out, "%scycles:%u", between, b.cycles);
+    }
+}
+
 static void write_regs(const struct record *r, struct output *out, uint32_t interrupt)
 {
     const struct rk_sample *s = &r->sample;
@@ -158,6 +211,8 @@ static void write_rest(const struct record *r, struct output *out)
     }
     if ((s->present & RK_SAMPLE_BRANCH_STACK) && SHOWS(r, BRANCHES))
         write_branches(s, out);
+    if ((s->present & RK_SAMPLE_BRANCH_STACK) && SHOWS(r, BRSTACKSYM))
+        write_branch_names(r, out);
     if (SAMPLE_SHOWS(r, REGS_USER))
         write_regs(r, out, 0);
     if (SAMPLE_SHOWS(r, REGS_INTR))

@@ -236,6 +236,19 @@ static void fields_can_be_chosen(void **state)
     assert_string_equal(chosen(&r, "uregs,iregs,brstack", "json"),
                         "{}\n"); /* perf's words; it has none of them */
 
+    static const struct rk_branch branches[] = {{0x5501, 0x77, 1 | UINT64_C(2) << 24 | UINT64_C(2) << 30},
+                                                {0x77, 0x5502, 4 | 3 << 4 | 5 << 20}};
+    fake_sample.present |= RK_SAMPLE_BRANCH_STACK;
+    fake_sample.branches = branches;
+    fake_sample.branch_n = 2;
+    assert_string_equal(chosen(&r, "brstacksym", "text"),
+                        " brstacksym f+0x1/0x77/mispredicted,not-speculated,kernel"
+                        " 0x77/f+0x2/indirect-call,in-transaction,cycles:3\n");
+    assert_string_equal(chosen(&r, "dso,brstacksym,ip", "text"),
+                        " 0x5501 (prog) brstacksym f+0x1(prog)/0x77/mispredicted,not-speculated,kernel"
+                        " 0x77/f+0x2(prog)/indirect-call,in-transaction,cycles:3\n");
+    assert_non_null(strstr(chosen(&r, "brstacksym", "json"),
+                           "\"from_name\":{\"symbol\":\"f\",\"offset\":1},\"to_name\":{}"));
     assert_int_equal(rk_record_fields("time,nonsense,ip", &fields, &e), -EINVAL);
     assert_non_null(strstr(e.what, "'nonsense'"));
     assert_non_null(strstr(e.remedy, "srcline"));
