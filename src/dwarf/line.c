@@ -8,8 +8,6 @@
 #include <stdio.h>
 
 enum {
-    TABLE_MAX = 1 << 22,
-
     OP_COPY = 1,
     OP_ADVANCE_PC = 2,
     OP_ADVANCE_LINE = 3,
@@ -23,143 +21,7 @@ enum {
     EXTENDED_END = 1,
     EXTENDED_ADDRESS = 2,
     EXTENDED_FILE = 3,
-
-    CONTENT_PATH = 1,
-    CONTENT_DIRECTORY = 2,
 };
-
-struct header {
-    uint8_t version, minimum, operations, line_range, opcode_base, address_bytes;
-    int8_t line_base;
-    const unsigned char *lengths; /* of the standard opcodes' arguments, opcode_base - 1 */
-    struct cursor program;
-    struct unit shape; /* its own sizes of offsets and addresses, for forms */
-};
-
-/* Up to version 4: texts until an empty one; then files, each with three numbers. */
-static int read_old_tables(struct lines *lines, struct cursor *c)
-{
-    const char *text;
-
-    const char **first = vector_push(&lines->directories); /* 0: where the unit was compiled */
-    struct line_file *none = vector_push(&lines->files);   /* they are counted from 1 */
-    if (!first || !none)
-        return -ENOMEM;
-    while ((text = cursor_text(c)) && *text) {
-        if (lines->directories.n >= TABLE_MAX)
-            return -EBADMSG;
-        const char **directory = vector_push(&lines->directories);
-        if (!directory)
-            return -ENOMEM;
-        *directory = text;
-    }
-    while ((text = cursor_text(c)) && *text) {
-        if (lines->files.n >= TABLE_MAX)
-            return -EBADMSG;
-        struct line_file *file = vector_push(&lines->files);
-        if (!file)
-            return -ENOMEM;
-        file->name = text;
-        file->directory = cursor_uleb(c);
-        cursor_uleb(c); /* time, size */
-        cursor_uleb(c);
-    }
-    return c->bad ? -EBADMSG : 0;
-}
-
-/* From version 5 on: the tables say what their entries hold. */
-static int read_new_table(struct lines *lines, struct cursor *c, const struct unit *shape, bool directories)
-{
-    unsigned n_formats = cursor_u8(c);
-    struct cursor formats = *c;
-
-    for (unsigned i = 0; i < n_formats; i++) {
-        cursor_uleb(c);
-        cursor_uleb(c);
-    }
-    uint64_t n = cursor_uleb(c);
-    if (c->bad || n > TABLE_MAX || n > cursor_left(c) ||
-        (n_formats == 0 && n)) /* an entry has a byte at least */
-        return -EBADMSG;
-    for (uint64_t i = 0; i < n; i++) {
-        struct cursor format = formats;
-        struct line_file file = {0};
-        for (unsigned k = 0; k < n_formats; k++) {
-            uint64_t content = cursor_uleb(&format), form = cursor_uleb(&format);
-            struct value value;
-            if (!form_read(c, shape, form, 0, &value))
-                return -EBADMSG;
-            if (content == CONTENT_PATH)
-                file.name = value_text(shape, &value);
-            else if (content == CONTENT_DIRECTORY)
-                file.directory = value.n;
-        }
-        const char **directory = directories ? vector_push(&lines->directories) : NULL;
-        struct line_file *own = directories ? NULL : vector_push(&lines->files);
-        if (directories ? !directory : !own)
-            return -ENOMEM;
-        if (directories)
-            *directory = file.name;
-        else
-            *own = file;
-    }
-    return 0;
-}
-
-static int read_header(struct lines *lines, const struct unit *unit, struct header *h)
-{
-    struct view *view = &unit->file->line;
-    unsigned char initial[12];
-    uint64_t at = unit->statements, left = at < view->n ? view->n - at : 0, length = 0, before = 4;
-    size_t n = left < sizeof initial ? (size_t)left : sizeof initial;
-    const unsigned char *bytes = n >= 4 ? view_get(view, at, n) : NULL;
-
-    if (!bytes)
-        return -EBADMSG;
-    memcpy(&length, bytes, 4);
-    *h = (struct header){.shape = *unit};
-    h->shape.offset_bytes = 4;
-    if (length == 0xffffffff && n == 12) {
-        memcpy(&length, bytes + 4, 8);
-        h->shape.offset_bytes = 8;
-        before = 12;
-    }
-    if (length == 0 || length > left - before)
-        return -EBADMSG;
-    int copied = view_copy(view, at + before, length, &lines->scratch, &bytes);
-    if (copied < 0)
-        return copied;
-    struct cursor c = cursor_of(bytes, (size_t)length);
-    uint16_t version = cursor_u16(&c);
-    if (version < 2 || version > 5)
-        return -EBADMSG;
-    h->version = lines->version = (uint8_t)version;
-    h->address_bytes = unit->address_bytes;
-    if (version >= 5) {
-        h->address_bytes = h->shape.address_bytes = cursor_u8(&c);
-        cursor_u8(&c); /* segments */
-    }
-    uint64_t header_length = h->shape.offset_bytes == 8 ? cursor_u64(&c) : cursor_u32(&c);
-    if (c.bad || header_length > cursor_left(&c))
-        return -EBADMSG;
-    h->program = cursor_of(c.at + header_length, cursor_left(&c) - (size_t)header_length);
-    h->minimum = cursor_u8(&c);
-    h->operations = version >= 4 ? cursor_u8(&c) : 1;
-    cursor_u8(&c); /* default_is_stmt */
-    h->line_base = (int8_t)cursor_u8(&c);
-    h->line_range = cursor_u8(&c);
-    h->opcode_base = cursor_u8(&c);
-    h->lengths = cursor_bytes(&c, h->opcode_base ? h->opcode_base - 1u : 0u);
-    if (c.bad || h->line_range == 0 || h->opcode_base == 0)
-        return -EBADMSG;
-    if (h->operations == 0)
-        h->operations = 1;
-    lines->directories.n = lines->files.n = 0;
-    if (version < 5)
-        return read_old_tables(lines, &c);
-    int rc = read_new_table(lines, &c, &h->shape, true);
-    return rc < 0 ? rc : read_new_table(lines, &c, &h->shape, false);
-}
 
 /* The registers of the program, and the row before. */
 struct machine {
@@ -230,7 +92,7 @@ static inline void emit(struct machine *m, struct asking *a, const struct unit *
     m->row = (struct row){m->address, m->file, m->line, m->column};
 }
 
-static inline void advance(struct machine *m, const struct header *h, uint64_t operations)
+static inline void advance(struct machine *m, const struct line_header *h, uint64_t operations)
 {
     if (__builtin_expect(h->operations == 1, 1)) {
         m->address += operations * h->minimum;
@@ -272,7 +134,7 @@ static int extended(struct lines *lines, struct cursor *c, struct machine *m, st
         m->operation = 0;
         break;
     case EXTENDED_FILE: {
-        if (lines->files.n >= TABLE_MAX)
+        if (lines->files.n >= LINE_TABLE_MAX)
             return -EBADMSG;
         struct line_file *file = vector_push(&lines->files);
         if (!file)
@@ -287,7 +149,7 @@ static int extended(struct lines *lines, struct cursor *c, struct machine *m, st
     return rc;
 }
 
-static void standard(struct cursor *c, const struct header *h, struct machine *m, struct asking *a,
+static void standard(struct cursor *c, const struct line_header *h, struct machine *m, struct asking *a,
                      const struct unit *unit, uint8_t opcode)
 {
     switch (opcode) {
@@ -320,7 +182,7 @@ static void standard(struct cursor *c, const struct header *h, struct machine *m
     }
 }
 
-static int run(struct lines *lines, const struct header *h, const struct unit *unit, struct asking *a,
+static int run(struct lines *lines, const struct line_header *h, const struct unit *unit, struct asking *a,
                int (*tell)(void *, uint64_t, uint64_t), void *context)
 {
     struct cursor c = h->program;
@@ -329,7 +191,7 @@ static int run(struct lines *lines, const struct header *h, const struct unit *u
     reset(&m);
     a->next_address = UINT64_MAX;
     while (c.at < c.end) {
-        uint8_t opcode = *c.at++;
+        uint8_t opcode = *c.at++; // NOLINT(clang-analyzer-core.NullDereference): it is below end
         if (opcode >= h->opcode_base) {
             unsigned adjusted = (unsigned)opcode - h->opcode_base;
             advance(&m, h, adjusted / h->line_range);
@@ -348,13 +210,13 @@ static int run(struct lines *lines, const struct header *h, const struct unit *u
 
 int line_answer(struct lines *lines, const struct unit *unit, struct question *questions, size_t n)
 {
-    struct header header;
+    struct line_header header;
     struct asking asking = {questions, n, 0, UINT64_MAX};
 
     lines->directories.n = lines->files.n = 0;
     if (!unit->has_lines)
         return -ENOENT;
-    int rc = read_header(lines, unit, &header);
+    int rc = line_header_read(lines, unit, &header);
     return rc < 0 ? rc : run(lines, &header, unit, &asking, NULL, NULL);
 }
 
@@ -372,50 +234,12 @@ int line_sequences(const struct unit *unit, int (*tell)(void *context, uint64_t 
                    void *context)
 {
     struct lines lines = {0};
-    struct header header;
+    struct line_header header;
     struct asking asking = {.next_address = UINT64_MAX};
-    int rc = read_header(&lines, unit, &header);
+    int rc = line_header_read(&lines, unit, &header);
 
     if (rc == 0)
         rc = run(&lines, &header, unit, &asking, tell, context);
     lines_free(&lines);
     return rc == -EBADMSG ? 0 : rc;
-}
-
-size_t line_path(const struct lines *lines, const struct unit *unit, uint64_t number, char *buffer,
-                 size_t bytes)
-{
-    if (number >= lines->files.n || !lines->files.items[number].name)
-        return 0;
-    const struct line_file *file = &lines->files.items[number];
-    const char *parts[3] = {NULL, NULL,
-                            file->name};     /* where compiled / directory / name, from an absolute one on */
-    bool first_is_own = lines->version >= 5; /* directory 0 is where it was compiled */
-    if (file->name[0] != '/') {
-        uint64_t d = file->directory;
-        parts[1] = d < lines->directories.n ? lines->directories.items[d] : NULL;
-        if ((!parts[1] || parts[1][0] != '/') && !(first_is_own && d == 0))
-            parts[0] = unit->directory;
-    }
-    size_t n = 0;
-    for (size_t i = 0; i < 3; i++) {
-        size_t length = parts[i] ? strlen(parts[i]) : 0;
-        if (length == 0)
-            continue;
-        if (n + length + 2 > bytes)
-            return 0;
-        if (n && buffer[n - 1] != '/')
-            buffer[n++] = '/';
-        memcpy(buffer + n, parts[i], length);
-        n += length;
-    }
-    buffer[n] = '\0';
-    return n;
-}
-
-void lines_free(struct lines *lines)
-{
-    free(lines->scratch.bytes);
-    vector_free(&lines->directories);
-    vector_free(&lines->files);
 }

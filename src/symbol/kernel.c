@@ -136,7 +136,7 @@ static uint32_t vmlinux_shift(const struct vmlinux *v, const struct kallsyms *ru
     return start ? RK_MISS_NONE : RK_MISS_KERNEL_HIDDEN;
 }
 
-int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct lines **ret,
+int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct shelved **ret,
                        uint64_t *ret_shift, uint32_t *ret_miss)
 {
     struct build_id id = object_build_id(wanted);
@@ -166,7 +166,7 @@ int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module 
     return 0;
 }
 
-int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct lines **ret,
+int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct shelved **ret,
                   uint64_t *ret_shift, uint32_t *ret_miss)
 {
     struct build_id id = object_build_id(wanted);

@@ -9,7 +9,7 @@
 
 #include "elf/object.h"
 #include "symbol/functions.h"
-#include "symbol/lines.h"
+#include "symbol/shelf.h"
 
 #include <reckon/module.h>
 #include <reckon/symbol.h>
@@ -26,7 +26,7 @@ struct module {
     uint32_t load_n;
     struct load *loads; /* executable ones first */
     uint32_t table_n;
-    struct lines lines;
+    struct shelved lines;
     struct functions tables[3]; /* asked in turn: the full or the mini one, what is exported, stubs */
 };
 

@@ -41,7 +41,7 @@ RADIX_SORT(sort_asked, struct asked, address)
 
 /* Where the answers come from. */
 struct origin {
-    struct lines *lines;         /* NULL: from nowhere */
+    struct shelved *lines;       /* NULL: from nowhere */
     const struct module *module; /* a file; NULL: the kernel, of which addresses are asked */
     uint64_t shift;              /* of the kernel: address - shift is the dwarf's */
 };
@@ -274,9 +274,9 @@ static int make(struct making *m, const struct rk_module *wanted, unsigned threa
         /* Units are listed when they are first asked for: one batch at a time. */
         if (rc == 0 && origin.lines) {
             m->miss = RK_MISS_NO_UNIT;
-            lines_use(&m->symbolizer->lines, origin.lines);
+            shelf_use(&m->symbolizer->shelf, origin.lines);
             rc = ask(m, &origin, threads);
-            lines_trim(&m->symbolizer->lines, m->symbolizer->lines_bytes, LINES_FILES);
+            shelf_trim(&m->symbolizer->shelf, m->symbolizer->lines_bytes, SHELF_FILES);
         }
         pthread_mutex_unlock(&m->symbolizer->lock);
     }

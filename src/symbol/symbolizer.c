@@ -32,7 +32,7 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     if (!symbolizer)
         return fail_memory(e, RK_STAGE_SYMBOL);
     symbolizer->flags = o.flags;
-    symbolizer->lines_bytes = o.lines_bytes ? o.lines_bytes : LINES_BYTES;
+    symbolizer->lines_bytes = o.lines_bytes ? o.lines_bytes : SHELF_BYTES;
     symbolizer->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     symbolizer->root = sys_root_open(o.root);
     if (symbolizer->root < 0) {

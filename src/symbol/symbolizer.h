@@ -9,9 +9,9 @@
 #include "base/table.h"
 #include "base/vector.h"
 #include "symbol/kallsyms.h"
-#include "symbol/lines.h"
 #include "symbol/module.h"
 #include "symbol/perfmap.h"
+#include "symbol/shelf.h"
 #include "symbol/vmlinux.h"
 
 #include <reckon/symbol.h>
@@ -43,7 +43,7 @@ struct rk_symbolizer {
     struct kallsyms kallsyms;
     VECTOR(struct vmlinux *) kernels; /* whose lines were asked for, and modules of theirs */
 
-    struct lines *lines; /* what is open of all these */
+    struct shelved *shelf; /* what is open of all these */
     uint64_t lines_bytes;
 
     VECTOR(struct perfmap) maps;
@@ -84,11 +84,11 @@ int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_
 
 /* The kernel's lines, and how far its addresses are from those asked about: address - *ret_shift is the
  * file's. NULL, and why, where there are none. The lock is held. 0 or -errno. */
-int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct lines **ret,
+int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct shelved **ret,
                        uint64_t *ret_shift, uint32_t *ret_miss);
 
 /* The same of a module of the kernel. */
-int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct lines **ret,
+int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct shelved **ret,
                   uint64_t *ret_shift, uint32_t *ret_miss);
 
 #endif

@@ -7,13 +7,13 @@
 #define SYMBOL_VMLINUX_H
 
 #include "elf/note.h"
-#include "symbol/lines.h"
+#include "symbol/shelf.h"
 
 /* One of a module has neither _text nor _stext. */
 struct vmlinux {
     struct build_id id;
     uint64_t text, stext; /* addresses of _text and _stext; 0: not there */
-    struct lines lines;
+    struct shelved lines;
 };
 
 /* Opens the one with that build-id, paths below the root's descriptor. 0, also where there is none to be had (lines.miss says

@@ -77,7 +77,7 @@ static unsigned open_now(const struct rk_symbolizer *s, uint64_t *ret_held)
     unsigned n = 0;
 
     *ret_held = 0;
-    for (struct lines *lines = s->lines; lines; lines = lines->next, n++)
+    for (struct shelved *lines = s->shelf; lines; lines = lines->next, n++)
         *ret_held += dwarf_held(lines->dwarf);
     return n;
 }
@@ -93,14 +93,14 @@ static void few_descriptors(void **state)
     struct rk_symbolizer *s = open_symbolizer(0);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     few = before;
-    few.rlim_cur = descriptors() + LINES_FILES + 10;
+    few.rlim_cur = descriptors() + SHELF_FILES + 10;
     assert_true(few.rlim_cur < MANY);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     for (unsigned round = 0; round < 2; round++)
         for (unsigned i = 0; i < MANY; i++)
             ask(s, i);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_int_equal(open_now(s, &held), LINES_FILES);
+    assert_int_equal(open_now(s, &held), SHELF_FILES);
     rk_symbolizer_close(s);
     fake_end();
 }
@@ -129,7 +129,7 @@ static void few_bytes(void **state)
         assert_int_equal(open_now(s, &held), expected);
         assert_true(held <= 3 * one);
         const struct cached *first =
-            (const struct cached *)((const char *)s->lines - offsetof(struct cached, module.lines));
+            (const struct cached *)((const char *)s->shelf - offsetof(struct cached, module.lines));
         assert_string_equal(first->path, paths[order[i]]);
         if (i == 4) /* 1 went, not 0 */
             assert_null(s->modules.items[1]->module.lines.dwarf);

@@ -1,8 +1,8 @@
-#include "symbol/lines.h"
+#include "symbol/shelf.h"
 
-void lines_use(struct lines **list, struct lines *lines)
+void shelf_use(struct shelved **shelf, struct shelved *lines)
 {
-    struct lines **at = list;
+    struct shelved **at = shelf;
 
     while (*at && *at != lines)
         at = &(*at)->next;
@@ -10,18 +10,18 @@ void lines_use(struct lines **list, struct lines *lines)
         *at = lines->next;
     lines->next = NULL;
     if (lines->dwarf) {
-        lines->next = *list;
-        *list = lines;
+        lines->next = *shelf;
+        *shelf = lines;
     }
 }
 
-void lines_trim(struct lines **list, uint64_t bytes, uint32_t files)
+void shelf_trim(struct shelved **shelf, uint64_t bytes, uint32_t files)
 {
     uint64_t held = 0;
     uint32_t n = 0;
 
-    for (struct lines **at = list; *at;) {
-        struct lines *lines = *at;
+    for (struct shelved **at = shelf; *at;) {
+        struct shelved *lines = *at;
         held += dwarf_held(lines->dwarf);
         if (++n <= files && held <= bytes) {
             at = &lines->next;
