@@ -4,7 +4,7 @@
  * are what the page computes and draws when the reader does that: one frame at 60 Hz has 16 ms.
  */
 import fs from 'node:fs';
-import {launch, open, pageOf} from '../tests/page/browser.js';
+import {launch, open, pageOf, shown} from '../tests/page/browser.js';
 import {encode, large} from '../tests/page/sample.js';
 
 const samples = +(process.argv[2] || 1e6), frames = +(process.argv[3] || 1e5), ROUNDS = 5;
@@ -58,6 +58,7 @@ for (let round = 0; round < ROUNDS; round++) {
     await session.send('Performance.enable', {timeDomain: 'threadTicks'});
     const before = await cpu(session);
     await page.goto('file://' + file);
+    await shown(page);
     const marks = await page.evaluate(() => Object.fromEntries(performance.getEntriesByType('mark').map((m) => [m.name, m.startTime])));
     note('load', marks.shown, await cpu(session) - before);
     note('  reading the file', marks.begin);

@@ -18,21 +18,22 @@ function subject(event) {
 
 /* Samples of this event whose own function has no name: in all, and by module and reason, most first. */
 function unnamed(app) {
-    const {profile} = app, side = profile.sides[0], {module, kind} = profile.frames, {frame} = profile.nodes;
+    const {profile} = app, side = profile.sides[0], {n, module, kind} = profile.frames, {frame} = profile.nodes;
     if (side.unnamed)
         return side.unnamed;
-    const sums = new Map(), all = {samples: 0, parts: []};
-    for (let i = 0; i < side.n; i++) {
-        const f = frame[side.node[i]];
-        if (kind[f] > 1) {
-            all.samples += side.samples[i];
-            sums.set(f, (sums.get(f) || 0) + side.samples[i]);
-        }
+    let sums = app.functions.samples.self;
+    if (app.isPart) { // another event was chosen while but a part of the time was
+        sums = new Float64Array(n);
+        for (let i = 0; i < side.n; i++)
+            sums[frame[side.node[i]]] += side.samples[i];
     }
-    const parts = new Map();
-    for (const [f, n] of sums) {
+    const parts = new Map(), all = {samples: 0, parts: []};
+    for (let f = 0; f < n; f++) {
+        if (kind[f] < 2 || !sums[f])
+            continue;
         const key = `${profile.modules[module[f]].name}: ${profile.facts.reasons[kind[f] >> 1]}`;
-        parts.set(key, (parts.get(key) || 0) + n);
+        parts.set(key, (parts.get(key) || 0) + sums[f]);
+        all.samples += sums[f];
     }
     all.parts = [...parts].sort((a, b) => b[1] - a[1]);
     return side.unnamed = all;

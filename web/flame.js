@@ -10,6 +10,7 @@
 'use strict';
 
 const ROW = 20;
+const LEAST = 0.25; // pixels: what is narrower is not made; a little less than is drawn, so that zooming seldom makes more
 const FONT = '12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace';
 
 class FlameView {
@@ -96,32 +97,41 @@ class FlameView {
         }
     }
     piece(box, scale) {
-        return {box, left: Math.max(0, (box.x - this.x0) * scale), rest: 0,
+        return {box, left: Math.max(0, (box.x - this.x0) * scale), rest: 0, weight: 0,
             right: Math.min(this.width, (box.x + box.w - this.x0) * scale)};
     }
     layoutKids(box, scale, into) {
-        let run = null;
+        const seen = (x, w) => x + w > this.x0 && x < this.x1;
+        let run = null, x = box.x;
         const flush = () => {
             if (run && run.right - run.left >= 0.5)
                 into.push(run);
             run = null;
         };
-        for (const kid of this.tree.kids(box)) {
-            if (kid.x + kid.w <= this.x0 || kid.x >= this.x1)
+        const narrow = (piece, n, weight) => {
+            if (!run || piece.left - run.right >= 0.5) {
+                flush();
+                run = piece;
+                run.box = null;
+            }
+            run.right = piece.right;
+            run.rest += n;
+            run.weight += weight;
+        };
+        for (const kid of this.tree.kids(box, LEAST / scale)) {
+            x = kid.x + kid.w;
+            if (!seen(kid.x, kid.w))
                 continue;
             const piece = this.piece(kid, scale);
             if (kid.w * scale >= 1) {
                 flush();
                 into.push(piece);
-            } else if (run && piece.left - run.right < 0.5) {
-                run.right = piece.right;
-                run.rest++;
-                run.weight += kid.w;
             } else {
-                flush();
-                run = {box: null, left: piece.left, right: piece.right, rest: 1, weight: kid.w};
+                narrow(piece, 1, kid.w);
             }
         }
+        if (box.rest.n > 0 && seen(x, box.rest.w)) // those that were never made lie behind
+            narrow(this.piece({x, w: box.rest.w}, scale), box.rest.n, box.rest.w);
         flush();
     }
     scrolled() {

@@ -243,10 +243,10 @@ function fillChoices(app) {
     document.title = (heaviest && heaviest.name ? heaviest.name + ': ' : '') + 'where the time goes';
 }
 
-function begin() {
+async function begin() {
     try {
         performance.mark('begin');
-        const block = by('data'), profile = decodeProfile(bytesOfBase64(block.textContent.trim()));
+        const block = by('data'), profile = decodeProfile(await unpack(bytesOfBase64(block.textContent.trim())));
         block.remove();
         performance.mark('decoded');
         const app = new App(profile);

@@ -37,7 +37,7 @@ class App {
     name(f) {
         const {strings, frames} = this.profile, {kind} = frames;
         if (kind[f] < 2)
-            return strings[frames.name[f]];
+            return strings.at(frames.name[f]);
         const module = this.moduleOf(f).name;
         return module.startsWith('[') ? module : `[${module}]`;
     }
@@ -48,7 +48,7 @@ class App {
         const {file, line} = this.profile.frames;
         if (!file[f])
             return '';
-        return this.profile.strings[file[f] - 1] + (line[f] ? ':' + line[f] : '');
+        return this.profile.strings.at(file[f] - 1) + (line[f] ? ':' + line[f] : '');
     }
     boxName(box) {
         return box.frame < 0 ? box.label : this.name(box.frame);
@@ -229,8 +229,8 @@ class App {
     mark(regex) {
         const {profile} = this, n = profile.frames.n, marked = new Uint8Array(n);
         const modules = profile.modules.map((m) => regex.test(m.name));
-        const strings = new Int8Array(profile.strings.length); // 0: not tried yet
-        const matches = (s) => (strings[s] || (strings[s] = regex.test(profile.strings[s]) ? 1 : -1)) > 0;
+        const strings = new Int8Array(profile.strings.n); // 0: not tried yet
+        const matches = (s) => (strings[s] || (strings[s] = regex.test(profile.strings.at(s)) ? 1 : -1)) > 0;
         const {name, module, file} = profile.frames;
         for (let f = 0; f < n; f++)
             marked[f] = modules[module[f]] || matches(name[f]) || (file[f] > 0 && matches(file[f] - 1)) ? 1 : 0;

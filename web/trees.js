@@ -2,11 +2,13 @@
  * What is drawn: boxes. A box has its place (x, w in units of weight, depth), its frame, and its children, which are
  * made when they are first asked for, so that only what is wide enough to be seen is ever made.
  *
- *     {frame, x, w, depth, parent, self, before, label, kids}
+ *     {frame, x, w, depth, parent, self, before, label, kids, least, rest}
  *
  * frame -1: no function, but a group of them (`label`). All kinds of trees are one kind of box with another `grow`.
  */
 'use strict';
+
+const NOTHING = {n: 0, w: 0};
 
 class Box {
     constructor(parent, frame, w) {
@@ -21,6 +23,8 @@ class Box {
         this.label = null;
         this.source = null;
         this.kids = null;
+        this.least = Infinity; // kids are those that weigh so much, or more …
+        this.rest = NOTHING; // … how many weigh less, and how much together
     }
 }
 
@@ -31,22 +35,26 @@ class Tree {
         this.weights = weights;
         this.order = order; // 'weight' or 'name'
     }
-    kids(box) {
-        if (!box.kids) {
-            box.kids = this.grow(box);
-            this.place(box);
+    /* Those that weigh at least so much, at the least: where the heaviest come first, the others are not made until they
+     * can be seen, and then lie behind them. */
+    kids(box, least = 0) {
+        if (box.least > least) {
+            const kids = box.kids || (box.kids = []), after = kids.length;
+            const made = this.grow(box, this.order === 'weight' ? least : 0, box.least);
+            box.least = this.order === 'weight' ? least : 0;
+            this.place(box, made, after ? kids[after - 1].x + kids[after - 1].w : box.x);
+            for (const kid of made)
+                kids.push(kid);
         }
         return box.kids;
     }
-    place(box) {
-        const kids = box.kids;
+    place(box, kids, x) {
         if (this.order === 'name') {
-            const key = (k) => k.frame < 0 ? k.label : this.profile.strings[this.profile.frames.name[k.frame]];
+            const {strings, frames} = this.profile, key = (k) => k.frame < 0 ? k.label : strings.at(frames.name[k.frame]);
             kids.sort((a, b) => key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : b.w - a.w);
         } else {
             kids.sort((a, b) => b.w - a.w || a.frame - b.frame);
         }
-        let x = box.x;
         for (const kid of kids) {
             kid.x = x;
             x += kid.w;
@@ -70,7 +78,7 @@ class DownTree extends Tree {
         this.root.label = 'all';
         this.root.source = -1;
         if (split === 'thread')
-            this.root.kids = this.threads();
+            this.threads();
     }
     box(parent, node) {
         const w = this.weights, before = w.before, box = new Box(parent, this.profile.nodes.frame[node], 0);
@@ -82,14 +90,19 @@ class DownTree extends Tree {
         box.samples = w.samples ? w.samples[node] : -1;
         return box;
     }
-    grow(box) {
+    grow(box, least, below) {
         if (box.source instanceof ThreadPart)
-            return box.source.grow(box);
-        const {n, end} = this.profile.nodes, kids = [];
+            return box.source.grow(box, least, below);
+        const {n, end} = this.profile.nodes, kids = [], w = this.weights;
+        const total = this.sides === 'before' ? w.before.total : w.total;
+        const rest = box.rest = {n: 0, w: 0};
         for (let c = box.source + 1, last = box.source < 0 ? n : end[box.source]; c < last; c = end[c]) {
-            const kid = this.box(box, c);
-            if (kid.w > 0)
-                kids.push(kid);
+            if (total[c] > 0 && total[c] < least) {
+                rest.n++;
+                rest.w += total[c];
+            } else if (total[c] > 0 && total[c] < below) {
+                kids.push(this.box(box, c));
+            }
         }
         return kids;
     }
@@ -108,8 +121,8 @@ class DownTree extends Tree {
             }
         });
         this.root.kids = kids;
-        this.place(this.root);
-        return kids;
+        this.root.least = 0;
+        this.place(this.root, kids, 0);
     }
 }
 
@@ -117,15 +130,13 @@ class DownTree extends Tree {
  * with all below it is a difference of two of them. `scratch` is a sum for each node, all 0, and is left so. */
 class ThreadPart {
     constructor(profile, choice, scratch) {
-        const {first, node, bucket, weight, samples} = profile.sides[0], t = choice.thread;
-        const from = lowerBound(bucket, choice.from, first[t], first[t + 1]);
-        const to = lowerBound(bucket, choice.to, from, first[t + 1]);
-        const touched = new Int32Array(to - from);
+        const side = profile.sides[0], {node} = side, column = side.weight || side.samples;
+        const {i: from, end: to} = entriesOf(side, choice.thread, choice), touched = new Int32Array(to - from);
         let n = 0;
         for (let i = from; i < to; i++) {
             if (scratch[node[i]] === 0)
                 touched[n++] = node[i];
-            scratch[node[i]] += weight ? weight[i] : samples[i];
+            scratch[node[i]] += column[i];
         }
         this.profile = profile;
         this.node = touched.subarray(0, n).sort();
@@ -137,26 +148,29 @@ class ThreadPart {
         this.n = n;
         this.sum = this.upTo[n];
     }
-    below(from, to) {
-        return this.upTo[lowerBound(this.node, to, 0, this.n)] - this.upTo[lowerBound(this.node, from, 0, this.n)];
-    }
-    grow(box) {
+    grow(box, least, below) {
         const {n, end, frame} = this.profile.nodes, kids = [], last = box.node < 0 ? n : end[box.node];
-        for (let c = box.node + 1; c < last;) {
-            const at = lowerBound(this.node, c, 0, this.n);
+        const rest = box.rest = {n: 0, w: 0};
+        // `at`: the first sampled node that is not before c; `next`: that is not before its end.
+        for (let c = box.node + 1, at = lowerBound(this.node, c, 0, this.n), next; c < last; c = end[c], at = next) {
             if (at >= this.n || this.node[at] >= last)
                 break;
-            if (this.node[at] >= end[c]) { // nothing here: on to the sibling that has the next sampled node below it
-                c = end[c];
+            next = at;
+            if (this.node[at] >= end[c]) // nothing here: on to the sibling that has the next sampled node below it
                 continue;
+            next = lowerBound(this.node, end[c], at, this.n);
+            const w = this.upTo[next] - this.upTo[at];
+            if (w < least) {
+                rest.n++;
+                rest.w += w;
             }
-            const kid = new Box(box, frame[c], this.below(c, end[c]));
+            if (w < least || w >= below)
+                continue;
+            const kid = new Box(box, frame[c], w);
             kid.source = this;
             kid.node = c;
-            kid.self = this.below(c, c + 1);
-            if (kid.w > 0)
-                kids.push(kid);
-            c = end[c];
+            kid.self = this.node[at] === c ? this.upTo[at + 1] - this.upTo[at] : 0;
+            kids.push(kid);
         }
         return kids;
     }
@@ -192,31 +206,48 @@ class BundleTree extends Tree {
     constructor(profile, weights, order) {
         super(profile, weights, order);
         this.slot = new Int32Array(profile.frames.n).fill(-1);
+        this.sum = new Float64Array(profile.frames.n);
+        this.count = new Int32Array(profile.frames.n); // all 0, or -1, between two calls of group()
     }
     /* Children of box out of what a bundle has, by function. */
-    group(box, all) {
-        const {slot} = this, frame = this.profile.nodes.frame, kids = [], counts = [];
-        for (let i = all.from; i < all.to; i++) {
-            const f = frame[all.at[i]];
-            if (slot[f] < 0) {
-                slot[f] = kids.length;
-                kids.push(new Box(box, f, 0));
-                counts.push(0);
-            }
-            counts[slot[f]]++;
+    group(box, all, least, below) {
+        const {slot, sum, count} = this, frame = this.profile.nodes.frame, kids = [], {at, w, old, from, to} = all;
+        let room = 0;
+        for (let i = from; i < to; i++) {
+            const f = frame[at[i]];
+            sum[f] += w[i];
+            count[f]++;
         }
-        const shared = new Bundle(all.to - all.from);
-        for (let k = 0, from = 0; k < kids.length; from += counts[k++])
-            kids[k].source = shared.part(from);
-        for (let i = all.from; i < all.to; i++) {
-            const kid = kids[slot[frame[all.at[i]]]];
-            kid.source.add(all.at[i], all.w[i], all.old[i]);
-            kid.w += all.w[i];
-            kid.before += all.old[i];
+        const rest = box.rest = {n: 0, w: 0};
+        for (let i = from; i < to; i++) {
+            const f = frame[at[i]];
+            if (sum[f] >= least && sum[f] > 0 && sum[f] < below) {
+                slot[f] = kids.length;
+                kids.push(new Box(box, f, sum[f]));
+                room += count[f];
+            } else if (sum[f] > 0 && sum[f] < least) {
+                rest.n++;
+                rest.w += sum[f];
+            }
+            sum[f] = 0; // so that the next of this function passes by
+        }
+        const shared = new Bundle(room);
+        room = 0;
+        for (const kid of kids) {
+            kid.source = shared.part(room);
+            room += count[kid.frame];
+        }
+        for (let i = from; i < to; i++) {
+            const f = frame[at[i]];
+            count[f] = 0;
+            if (slot[f] >= 0) {
+                kids[slot[f]].source.add(at[i], w[i], old[i]);
+                kids[slot[f]].before += old[i];
+            }
         }
         for (const kid of kids)
             slot[kid.frame] = -1;
-        return kids.filter((kid) => kid.w > 0);
+        return kids;
     }
 }
 
@@ -231,21 +262,23 @@ class UpTree extends BundleTree {
             this.root = start.root;
             return;
         }
-        const all = new Bundle(nodes.n);
+        const all = this.root.source = new Bundle(nodes.n);
         for (let i = 0; i < nodes.n; i++)
             if (self[i] > 0 || (before && before.self[i] > 0))
                 all.add(i, self[i], before ? before.self[i] : 0);
-        this.root.kids = this.group(this.root, all);
-        for (const kid of this.root.kids)
-            kid.self = kid.w;
-        this.place(this.root);
     }
-    grow(box) {
+    grow(box, least, below) {
+        if (box === this.root && box.frame < 0) {
+            const kids = this.group(box, box.source, least, below);
+            for (const kid of kids)
+                kid.self = kid.w;
+            return kids;
+        }
         const {at, w, old, from, to} = box.source, parent = this.profile.nodes.parent, next = new Bundle(to - from);
         for (let i = from; i < to; i++)
             if (parent[at[i]] >= 0)
                 next.add(parent[at[i]], w[i], old[i]);
-        return this.group(box, next);
+        return this.group(box, next, least, below);
     }
 }
 
@@ -255,7 +288,7 @@ class CalleeTree extends BundleTree {
         super(profile, weights, order);
         this.root = start.root;
     }
-    grow(box) {
+    grow(box, least, below) {
         const {at, from, to} = box.source, {end} = this.profile.nodes, {total, self, before} = this.weights;
         let room = 0;
         for (let i = from; i < to; i++)
@@ -266,7 +299,7 @@ class CalleeTree extends BundleTree {
             for (let c = at[i] + 1; c < end[at[i]]; c = end[c])
                 if (total[c] > 0 || (before && before.total[c] > 0))
                     next.add(c, total[c], before ? before.total[c] : 0);
-        const kids = this.group(box, next);
+        const kids = this.group(box, next, least, below);
         for (const kid of kids)
             for (let i = kid.source.from; i < kid.source.to; i++)
                 kid.self += self[kid.source.at[i]];
@@ -298,109 +331,6 @@ function sandwich(profile, weights, order, f) {
         if (frame[i] === f)
             mine += self[i];
     return {callers: new UpTree(profile, weights, order, make()), callees: new CalleeTree(profile, weights, order, make())};
-}
-
-/*
- * As time went: each column of time shows the path that was sampled most in it, and neighbours that have the same box
- * share it. x and w are buckets.
- */
-class TimeTree extends Tree {
-    constructor(profile, weights, columns) {
-        super(profile, weights, 'time');
-        const {choice} = weights, from = choice.from, to = Math.min(choice.to, profile.buckets);
-        this.root = new Box(null, -1, to - from);
-        this.root.label = 'as time went';
-        this.root.x = from;
-        this.root.kids = [];
-        const step = Math.max(1, Math.ceil((to - from) / columns));
-        const lists = this.columns(choice, from, to, step), finder = new PathFinder(profile.nodes);
-        for (let k = 0; k < lists.length; k++) {
-            const x = from + k * step, w = Math.min(step, to - x);
-            let box = this.root;
-            for (const node of finder.heaviest(lists[k], profile.sides[0]))
-                box = this.extend(box, node, x, w);
-        }
-    }
-    extend(box, node, x, w) {
-        const last = box.kids[box.kids.length - 1];
-        if (last && last.source === node && last.x + last.w === x) {
-            last.w += w;
-            return last;
-        }
-        const kid = new Box(box, this.profile.nodes.frame[node], w);
-        kid.x = x;
-        kid.source = node;
-        kid.kids = [];
-        box.kids.push(kid);
-        return kid;
-    }
-    /* The entries of each column. */
-    columns(choice, from, to, step) {
-        const side = this.profile.sides[0], lists = [];
-        for (let k = 0; k * step < to - from; k++)
-            lists.push([]);
-        for (let t = 0; t < this.profile.threads.length; t++) {
-            if (choice.thread >= 0 && choice.thread !== this.profile.lane[t])
-                continue;
-            const end = lowerBound(side.bucket, to, side.first[t], side.first[t + 1]);
-            for (let i = lowerBound(side.bucket, from, side.first[t], end); i < end; i++)
-                lists[Math.floor((side.bucket[i] - from) / step)].push(i);
-        }
-        return lists;
-    }
-    grow() {
-        return [];
-    }
-    place() {
-    }
-}
-
-/* The path that weighs most, of some entries: at each node the heaviest child, until the node itself weighs more. */
-class PathFinder {
-    constructor(nodes) {
-        this.nodes = nodes;
-        this.own = new Float64Array(nodes.n);
-        this.sum = new Float64Array(nodes.n);
-        this.best = new Int32Array(nodes.n);
-        this.seen = new Int32Array(nodes.n);
-        this.touched = new Int32Array(nodes.n);
-        this.round = 0;
-    }
-    heaviest(entries, side) {
-        const {own, sum, best, seen, touched} = this, {parent} = this.nodes, round = ++this.round;
-        let n = 0;
-        for (const e of entries) {
-            const w = side.weight ? side.weight[e] : side.samples[e], node = side.node[e];
-            for (let i = node; i >= 0 && seen[i] !== round; i = parent[i]) {
-                seen[i] = round;
-                own[i] = sum[i] = 0;
-                best[i] = -1;
-                touched[n++] = i;
-            }
-            own[node] += w;
-            sum[node] += w;
-        }
-        const order = touched.subarray(0, n).sort();
-        let first = -1;
-        for (let k = order.length - 1; k >= 0; k--) { // children come behind their parents
-            const i = order[k], p = parent[i];
-            if (p < 0) {
-                if (first < 0 || sum[i] > sum[first])
-                    first = i;
-                continue;
-            }
-            sum[p] += sum[i];
-            if (best[p] < 0 || sum[i] > sum[best[p]])
-                best[p] = i;
-        }
-        const path = [];
-        for (let i = first; i >= 0; i = best[i]) {
-            path.push(i);
-            if (best[i] >= 0 && own[i] > sum[best[i]])
-                break;
-        }
-        return path;
-    }
 }
 
 function threadName(thread) {

@@ -6,23 +6,30 @@
  */
 'use strict';
 
-function addSide(side, choice, lane, self, samples) {
-    const {first, node, bucket, weight} = side;
+/* The entries [i, end) of thread t that are of the buckets [from, to): groups lie in the order of time. */
+function entriesOf({first, begin, bucket}, t, {from, to}) {
+    const g = lowerBound(bucket, from, first[t], first[t + 1]);
+    return {i: begin[g], end: begin[lowerBound(bucket, to, g, first[t + 1])]};
+}
+
+function addColumn(self, node, column, i, end) {
     let sum = 0;
-    for (let t = 0; t + 1 < first.length; t++) {
+    for (; i < end; i++) {
+        self[node[i]] += column[i];
+        sum += column[i];
+    }
+    return sum;
+}
+
+function addSide(side, choice, lane, self, samples) {
+    let sum = 0;
+    for (let t = 0; t + 1 < side.first.length; t++) {
         if (choice.thread >= 0 && choice.thread !== lane[t])
             continue;
-        let i = first[t];
-        const end = first[t + 1];
-        if (choice.from > 0)
-            i = lowerBound(bucket, choice.from, i, end);
-        for (; i < end && bucket[i] < choice.to; i++) {
-            const w = weight ? weight[i] : side.samples[i];
-            self[node[i]] += w;
-            sum += w;
-            if (samples)
-                samples[node[i]] += side.samples[i];
-        }
+        const {i, end} = entriesOf(side, t, choice);
+        sum += addColumn(self, side.node, side.weight || side.samples, i, end);
+        if (samples)
+            addColumn(samples, side.node, side.samples, i, end);
     }
     return sum;
 }
@@ -110,24 +117,27 @@ function byThread(profile, side = profile.sides[0]) {
     if (side.threads)
         return side.threads;
     const sums = side.threads = profile.threads.map(() => 0);
+    const column = side.weight || side.samples;
     for (let t = 0; t < sums.length; t++)
-        for (let i = side.first[t]; i < side.first[t + 1]; i++)
-            sums[profile.lane[t]] += side.weight ? side.weight[i] : side.samples[i];
+        for (let i = side.begin[side.first[t]], end = side.begin[side.first[t + 1]]; i < end; i++)
+            sums[profile.lane[t]] += column[i];
     return sums;
 }
 
 /* Of each bucket of time: all threads, and one of them. */
 function byTime(profile, thread) {
-    const side = profile.sides[0];
+    const side = profile.sides[0], column = side.weight || side.samples, {first, begin, bucket} = side;
     if (side.times && side.times.thread === thread)
         return side.times;
     const all = new Float64Array(profile.buckets), one = thread < 0 ? all : new Float64Array(profile.buckets);
     for (let t = 0; t < profile.threads.length; t++)
-        for (let i = side.first[t]; i < side.first[t + 1]; i++) {
-            const w = side.weight ? side.weight[i] : side.samples[i];
-            all[side.bucket[i]] += w;
+        for (let g = first[t]; g < first[t + 1]; g++) {
+            let w = 0;
+            for (let i = begin[g]; i < begin[g + 1]; i++)
+                w += column[i];
+            all[bucket[g]] += w;
             if (profile.lane[t] === thread)
-                one[side.bucket[i]] += w;
+                one[bucket[g]] += w;
         }
     return side.times = {thread, all, one};
 }

@@ -226,7 +226,7 @@ static void put_sides(struct page_pen *pen, const struct page *p)
 
 static int put_all(struct page_pen *pen, const struct page *p)
 {
-    page_number(pen, 1);
+    page_number(pen, 2);
     int rc = put_facts(pen, p);
     if (rc < 0)
         return rc;
@@ -236,7 +236,8 @@ static int put_all(struct page_pen *pen, const struct page *p)
     put_threads(pen, p);
     page_number(pen, p->tree.node_n);
     COLUMN(pen, p->tree.node_n, p->tree.up[i]);
-    COLUMN(pen, p->tree.node_n, p->tree.function[i]);
+    for (size_t i = 0; i < p->tree.node_n; i++)
+        page_signed(pen, (int64_t)p->tree.function[i] - (i > 0 ? p->tree.function[i - 1] : 0));
     put_sides(pen, p);
     return 0;
 }
@@ -255,7 +256,7 @@ static int choose_events(struct page *p)
 
 static int write_page(struct page *p, struct output *out)
 {
-    struct page_pen pen = page_pen_to(out);
+    struct page_pen pen = {0};
     int rc = choose_events(p);
 
     if (rc == 0)
@@ -266,12 +267,14 @@ static int write_page(struct page *p, struct output *out)
         p->time = page_time_of(&p->c, &p->s, p->is_before);
         rc = page_rows_make(&p->c, &p->tree, p->is_before, &p->time, &p->rows);
     }
+    if (rc == 0)
+        rc = put_all(&pen, p);
     if (rc == 0) {
         output_bytes(out, page_head, page_head_size);
-        rc = put_all(&pen, p);
-        page_end(&pen);
+        rc = page_write(&pen, out);
         output_bytes(out, page_tail, page_tail_size);
     }
+    page_pen_free(&pen);
     page_rows_free(&p->rows);
     page_names_free(&p->names);
     page_tree_free(&p->tree);

@@ -1,8 +1,8 @@
 /*
- * The page (rk_profile_export "html"): what web/embed made of web/, with the profile between its two halves as base64.
- * web/data.js has the layout of that block; it is written straight through, a column after another:
+ * The page (rk_profile_export "html"): what web/embed made of web/, with the profile between its two halves as base64 of
+ * gzip. web/data.js has the layout of what that holds, a column after another:
  *
- *     page_pen.c       numbers and bytes → base64 → output
+ *     page_pen.c       numbers and bytes → gzip → base64 → output
  *     page_tree.c      frames (lines) → functions; their tree in preorder
  *     page_samples.c   samples → (thread, bucket of time, node), summed
  *     page_names.c     texts that are used, sorted; modules
@@ -12,6 +12,7 @@
 #define EXPORT_PAGE_H
 
 #include "base/output.h"
+#include "base/vector.h"
 
 #include <reckon/profile.h>
 
@@ -24,16 +25,16 @@ extern const size_t page_head_size, page_tail_size;
 /* ---- the pen ---- */
 
 struct page_pen {
-    struct output *out;
-    uint32_t held; /* bytes that don't make a group of three yet */
-    unsigned held_n;
+    VECTOR(unsigned char) bytes;
+    int error; /* the first: nothing is added after it */
 };
 
-struct page_pen page_pen_to(struct output *out);
+void page_pen_free(struct page_pen *pen);
 void page_bytes(struct page_pen *pen, const void *bytes, size_t n);
 void page_number(struct page_pen *pen, uint64_t value); /* LEB128 */
 void page_signed(struct page_pen *pen, int64_t value);  /* zigzag */
-void page_end(struct page_pen *pen);                    /* what is held, padded */
+/* All of it, as base64 of gzip. 0 or -ENOMEM. */
+int page_write(const struct page_pen *pen, struct output *out);
 
 /* ---- functions and their tree ---- */
 

@@ -100,22 +100,12 @@ int page_names_make(const struct rk_profile_columns *c, const struct page_tree *
     return rc;
 }
 
-/* Each but for what it shares with the one before. */
 void page_write_names(struct page_pen *pen, const struct rk_profile_columns *c,
                       const struct page_names *names)
 {
-    const char *before = "";
-
     page_number(pen, names->n);
-    for (size_t i = 0; i < names->n; i++) {
-        const char *text = c->text[names->texts[i]];
-        size_t shared = 0;
-        while (text[shared] && text[shared] == before[shared])
-            shared++;
-        size_t rest = strlen(text + shared);
-        page_number(pen, shared);
-        page_number(pen, rest);
-        page_bytes(pen, text + shared, rest);
-        before = text;
-    }
+    for (size_t i = 0; i < names->n; i++)
+        page_number(pen, strlen(c->text[names->texts[i]]));
+    for (size_t i = 0; i < names->n; i++)
+        page_bytes(pen, c->text[names->texts[i]], strlen(c->text[names->texts[i]]));
 }

@@ -196,8 +196,9 @@ static void write_group(struct page_pen *pen, const struct page_row *entries, si
 
     page_number(pen, n);
     for (size_t i = 0; i < n; i++) {
-        page_number(pen, entries[i].place - last);
-        page_number(pen, entries[i].samples);
+        page_number(pen, (uint64_t)(entries[i].place - last) << 1 | (entries[i].samples != 1));
+        if (entries[i].samples != 1)
+            page_number(pen, entries[i].samples);
         if (weights)
             page_number(pen, entries[i].weight);
         last = entries[i].place;
@@ -226,15 +227,21 @@ static bool is_of(const struct rk_profile_columns *c, const struct page_side *si
     return (side->is_of && side->is_of[c->thread_source[thread]]) == (side->before != 0);
 }
 
-/* One thread's groups. */
-static void write_thread(struct page_pen *pen, const struct page_row *rows, size_t n, bool weights)
+static size_t groups_of(const struct page_row *rows, size_t n)
 {
-    uint32_t last = 0;
     size_t groups = 0;
 
     for (size_t at = 0; at < n; at = group_end(rows, at, n))
         groups++;
-    page_number(pen, groups);
+    return groups;
+}
+
+/* One thread's groups. */
+static void write_thread(struct page_pen *pen, const struct page_row *rows, size_t n, bool weights)
+{
+    uint32_t last = 0;
+
+    page_number(pen, groups_of(rows, n));
     for (size_t at = 0, end; at < n; at = end) {
         end = group_end(rows, at, n);
         page_number(pen, rows[at].bucket - last);
@@ -243,32 +250,46 @@ static void write_thread(struct page_pen *pen, const struct page_row *rows, size
     }
 }
 
+/* What a side's rows have in common. */
+struct extent {
+    size_t groups, rows;
+    uint64_t most;   /* samples of a row */
+    uint64_t period; /* 0: they don't weigh the same */
+};
+
+static void extend(struct extent *x, const struct page_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (x->rows == 0 && i == 0)
+            x->period = rows->samples ? rows->weight / rows->samples : 0;
+        if (rows[i].weight != x->period * rows[i].samples)
+            x->period = 0;
+        x->most = rows[i].samples > x->most ? rows[i].samples : x->most;
+    }
+    x->groups += groups_of(rows, n);
+    x->rows += n;
+}
+
 void page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, const struct page_rows *rows,
                      const struct page_side *side)
 {
-    size_t first = 0, at;
-    uint64_t period = 0;
-    bool any = false;
+    size_t first = 0, end;
+    struct extent x = {.period = 1};
 
     while (first < rows->n && rows->items[first].event < side->event)
         first++;
-    for (at = first; at < rows->n && rows->items[at].event == side->event; at++) {
-        const struct page_row *row = &rows->items[at];
-        if (!is_of(c, side, row->thread))
-            continue;
-        if (!any)
-            period = row->samples ? row->weight / row->samples : 0;
-        any = true;
-        period = row->weight == period * row->samples ? period : 0;
-        if (!period)
-            break;
+    for (size_t at = first, thread = 0; thread < c->thread_n; thread++, at = end) {
+        end = thread_end(rows, at, side->event, (uint32_t)thread);
+        if (is_of(c, side, (uint32_t)thread))
+            extend(&x, &rows->items[at], end - at);
     }
     page_number(pen, side->before);
-    page_number(pen, any ? period : 1);
-    at = first;
-    for (uint32_t thread = 0; thread < c->thread_n; thread++) {
-        size_t end = thread_end(rows, at, side->event, thread);
-        write_thread(pen, &rows->items[at], is_of(c, side, thread) ? end - at : 0, any && !period);
-        at = end;
+    page_number(pen, x.period);
+    page_number(pen, x.groups);
+    page_number(pen, x.rows);
+    page_number(pen, x.most);
+    for (size_t at = first, thread = 0; thread < c->thread_n; thread++, at = end) {
+        end = thread_end(rows, at, side->event, (uint32_t)thread);
+        write_thread(pen, &rows->items[at], is_of(c, side, (uint32_t)thread) ? end - at : 0, !x.period);
     }
 }

@@ -30,7 +30,7 @@ printf 'a;b;c 5\na;b 3\ne;one_of_many 7\n' >one.folded
 printf 'a;b;c 15\na;b 3\ne 1\n' >two.folded
 "$RECKON" report --html f.html one.folded 2>err && [ -s f.html ] || fail "folded stacks: $(cat err)"
 "$RECKON" report --html g.html --symbol '^a$' one.folded 2>err || fail "a part of it: $(cat err)"
-data() { sed -n 's/.*id="data">\([^<]*\)<.*/\1/p' "$1" | base64 -d; }
+data() { sed -n 's/.*id="data">\([^<]*\)<.*/\1/p' "$1" | base64 -d | gzip -dc; }
 data f.html | grep -aq one_of_many || fail "a name is not in the page"
 if data g.html | grep -aq one_of_many; then fail "what was left out is in the page"; fi
 "$RECKON" diff --html h.html one.folded two.folded >out 2>err && [ -s h.html ] && [ ! -s out ] || fail "diff --html: $(cat err)"

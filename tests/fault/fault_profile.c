@@ -5,6 +5,7 @@
 int main(int argc, char **argv)
 {
     return fault_main(
-        &(struct fault_scenario){.name = "profile", .prepare = make_recording, .run = profile_scenario}, argc,
-        argv);
+        &(struct fault_scenario){
+            .name = "profile", .prepare = make_recording, .run = profile_scenario, .absorbed_memory = PAGES},
+        argc, argv);
 }

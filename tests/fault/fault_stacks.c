@@ -3,7 +3,7 @@
 #include "recording.h"
 
 static struct fault_scenario scenario = {
-    .name = "stacks", .run = profile_scenario, .repeats = 2, .one_error = true};
+    .name = "stacks", .run = profile_scenario, .repeats = 2, .one_error = true, .absorbed_memory = PAGES};
 
 static int prepare(void)
 {

@@ -6,6 +6,8 @@
 
 #include "fault.h"
 
+#define PAGES 2 /* of a scenario: where libdeflate can't be loaded, they are not packed */
+
 static inline int fold(void *context, const void *data, size_t n)
 {
     *(uint64_t *)context = fault_fold(*(uint64_t *)context, data, n);

@@ -6,6 +6,7 @@ import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import zlib from 'node:zlib';
 
 export const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'reckon-page-'));
 process.on('exit', () => fs.rmSync(dir, {recursive: true, force: true}));
@@ -28,24 +29,29 @@ const MARK = /(<script type="application\/octet-stream" id="data">)([^<]*)(<\/sc
 
 /* A page with these bytes as its profile; the rest of it is what the command writes. */
 let shell;
-export function pageOf(name, bytes) {
+export function pageOf(name, bytes, spoil = (packed) => packed) {
     if (!shell) {
         record('shell.data');
         reckon('report', '--html', 'shell.html', 'shell.data');
         shell = fs.readFileSync(path.join(dir, 'shell.html'), 'utf8');
     }
     const file = path.join(dir, name + '.html');
-    fs.writeFileSync(file, shell.replace(MARK, (_, before, data, after) => before + Buffer.from(bytes).toString('base64') + after));
+    fs.writeFileSync(file, shell.replace(MARK, (_, before, data, after) => before + spoil(zlib.gzipSync(Buffer.from(bytes))).toString('base64') + after));
     return file;
 }
 
 export function dataOf(file) {
-    return Buffer.from(MARK.exec(fs.readFileSync(file, 'utf8'))[2], 'base64');
+    return zlib.gunzipSync(Buffer.from(MARK.exec(fs.readFileSync(file, 'utf8'))[2], 'base64'));
 }
 
 export async function launch() {
     const {chromium} = await import(path.join(process.env.PAGE_MODULES, 'playwright-core/index.mjs'));
     return chromium.launch({executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu']});
+}
+
+/* Until there is something to see, be it that it can't be shown: the data is unpacked beside the page's loading. */
+export async function shown(page) {
+    await page.waitForFunction(() => !document.getElementById('data') || window.reckon || !document.getElementById('problem').hidden);
 }
 
 /* Opens a page; whatever it asks for but itself, and whatever goes wrong in it, is in page.asked and page.wrong. */
@@ -62,5 +68,6 @@ export async function open(browser, file, options = {}) {
         d.dismiss();
     });
     await page.goto(file.includes(':') ? file : 'file://' + file);
+    await shown(page);
     return page;
 }

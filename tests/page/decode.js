@@ -20,7 +20,7 @@ test('what was written is read', () => {
     assert.equal(p.nodes.n, 900);
     assert.deepEqual([...p.nodes.parent], [...made.parent]);
     assert.deepEqual(Array.from(p.threads, (t) => t.name), ['main', 'worker-1', 'worker-2']);
-    assert.equal(p.strings[p.frames.name[7]], made.strings[made.frames[7][0]].toString());
+    assert.equal(p.strings.at(p.frames.name[7]), made.strings[made.frames[7][0]].toString());
     const w = weigh(p, {thread: -1, from: 0, to: Infinity});
     assert.equal(w.sum, 3000);
     assert.equal(w.total[0], 3000);

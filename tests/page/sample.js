@@ -43,16 +43,10 @@ class Pen {
 function writeStrings(pen, strings) {
     const order = strings.map((s, i) => ({s: Buffer.from(s), i})).sort((a, b) => Buffer.compare(a.s, b.s));
     const place = [];
-    let before = Buffer.alloc(0);
     pen.number(order.length);
+    order.forEach(({s}) => pen.number(s.length));
     order.forEach(({s, i}, at) => {
-        let shared = 0;
-        while (shared < s.length && shared < before.length && s[shared] === before[shared])
-            shared++;
-        pen.number(shared);
-        pen.number(s.length - shared);
-        pen.bytes(s.subarray(shared));
-        before = s;
+        pen.bytes(s);
         place[i] = at;
     });
     return place;
@@ -65,7 +59,7 @@ function writeStrings(pen, strings) {
  */
 export function encode(p) {
     const pen = new Pen();
-    pen.number(1);
+    pen.number(2);
     const facts = Buffer.from(JSON.stringify(p.facts));
     pen.number(facts.length);
     pen.bytes(facts);
@@ -90,8 +84,7 @@ export function encode(p) {
         depth[i] = p.parent[i] < 0 ? 0 : depth[p.parent[i]] + 1;
         pen.number(i === 0 ? 0 : depth[i - 1] + 1 - depth[i]);
     }
-    for (const f of p.frame)
-        pen.number(f);
+    p.frame.forEach((f, i) => pen.signed(f - (i ? p.frame[i - 1] : 0)));
     pen.number(p.buckets);
     pen.number(p.start);
     pen.number(p.width);
@@ -111,6 +104,9 @@ function writeSide(pen, p, side) {
             threads[t].set(bucket, []);
         threads[t].get(bucket).push([node, samples, weight]);
     }
+    pen.number(threads.reduce((sum, groups) => sum + groups.size, 0));
+    pen.number(side.entries.length);
+    pen.number(side.entries.reduce((most, entry) => Math.max(most, entry[3]), 0));
     for (const groups of threads) {
         const sorted = [...groups].sort((a, b) => a[0] - b[0]);
         let at = 0;
@@ -122,8 +118,9 @@ function writeSide(pen, p, side) {
             at = bucket;
             let last = 0;
             for (const [node, samples, weight] of entries) {
-                pen.number(node - last);
-                pen.number(samples);
+                pen.number(2 * (node - last) + (samples === 1 ? 0 : 1));
+                if (samples !== 1)
+                    pen.number(samples);
                 if (!side.period)
                     pen.number(weight);
                 last = node;

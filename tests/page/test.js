@@ -210,6 +210,53 @@ test('reversed, sandwich, over time', async () => {
     await still(page);
 });
 
+/* main calls 3,000 functions; the first has 50,000 samples, the others 1 to 3 each. */
+function broad() {
+    const p = small(), n = 3000;
+    p.strings = p.strings.concat(Array.from({length: n}, (_, i) => `f${String(i * 7 % n).padStart(4, '0')}`));
+    p.frames = p.frames.concat(Array.from({length: n}, (_, i) => [13 + i, 0, 0, 0, 0]));
+    p.parent = [-1, ...Array(n).fill(0)];
+    p.frame = [0, ...Array.from({length: n}, (_, i) => 6 + i)];
+    p.sides[0].entries = Array.from({length: n}, (_, i) => [i % 2, i % 4, 1 + i, i ? 1 + i % 3 : 50000]);
+    return p;
+}
+
+test('only what can be seen is made: what is nearer later comes behind it, and every order and view has all', async () => {
+    const page = await open(browser, pageOf('broad', encode(broad())));
+    const seen = () => page.evaluate(() => {
+        const v = reckon.views.main, main = v.tree.root.kids[0], kids = main.kids, last = kids[kids.length - 1];
+        return {made: kids.length, rest: main.rest.n, sorted: kids.every((k, i) => i === 0 || kids[i - 1].w >= k.w && kids[i - 1].x + kids[i - 1].w === k.x),
+            sum: last.x + last.w - main.x + main.rest.w, w: main.w, drawn: v.rows[2].reduce((sum, p) => sum + (p.box ? p.box.w : p.weight), 0), first: kids[0].frame};
+    });
+    let s = await seen();
+    assert.ok(s.made < 10 && s.made + s.rest === 3000 && s.sorted, JSON.stringify(s));
+    assert.deepEqual([s.sum, s.drawn, s.first], [s.w, s.w, 6]);
+    const kept = await page.evaluateHandle(() => reckon.views.main.tree.root.kids[0].kids[0]);
+    await page.evaluate(() => { const v = reckon.views.main; v.x0 = 50000, v.x1 = 50300, v.update(); });
+    s = await seen();
+    assert.ok(s.made > 900 && s.made + s.rest === 3000 && s.sorted && s.sum === s.w, JSON.stringify(s));
+    assert.ok(await page.evaluate((box) => reckon.views.main.tree.root.kids[0].kids[0] === box, kept), 'a box stays the same one');
+    await page.keyboard.press('o'); // by name: all of them have their places
+    s = await page.evaluate(() => { const main = reckon.views.main.tree.root.kids[0]; return [main.kids.length, main.rest.n, reckon.name(main.kids[1].frame)]; });
+    assert.deepEqual(s, [3000, 0, 'f0001']);
+    await page.keyboard.press('o');
+    await page.keyboard.press('2');
+    s = await page.evaluate(() => {
+        const {root} = reckon.views.main.tree;
+        return [root.kids.length < 10, root.kids.length + root.rest.n, root.kids[0].w + root.rest.w, root.w];
+    });
+    assert.deepEqual(s, [true, 3000, s[3], s[3]]);
+    await page.keyboard.press('1');
+    await page.keyboard.press('t');
+    s = await page.evaluate(() => {
+        const t = reckon.views.main.tree, parts = t.root.kids.map((part) => t.kids(part)[0]);
+        return parts.map((main) => [main.w, t.kids(main).reduce((sum, k) => sum + k.w, 0), t.kids(main).length]);
+    });
+    assert.deepEqual(s.map((part) => part[2]), [1500, 1500]);
+    s.forEach(([whole, sum]) => assert.equal(sum, whole));
+    await still(page);
+});
+
 test('table: sorted, filtered, readable without seeing', async () => {
     const page = await open(browser, pageOf('small', encode(small())));
     await page.keyboard.press('5');
@@ -443,6 +490,12 @@ test('nothing sampled; no times; damaged data: said, not silent', async () => {
     assert.match(await text(page, 'problem'), /^This page can't be shown: /);
     assert.equal(await page.isVisible('#page'), false);
     await page.context().close();
+    // The file itself, cut off while it was copied; and one whose bytes were changed.
+    for (const spoil of [(packed) => packed.subarray(0, packed.length - 30), (packed) => packed.fill(0x5a, 60, 70), () => Buffer.from('')]) {
+        page = await open(browser, pageOf('spoilt', encode(small()), spoil));
+        assert.match(await text(page, 'problem'), /^This page can't be shown: the data of this page is damaged/);
+        await page.context().close();
+    }
 });
 
 test('fits: from a narrow phone to a wide screen, nothing overlaps or is cut', async () => {

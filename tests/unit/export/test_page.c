@@ -1,5 +1,6 @@
 /* The page: what web/data.js would read, read here, so that each number is known; and names that would be more. */
 #include "../profile/fake.h"
+#include "elf/decode.h"
 #include "export/page.h"
 #include "sink.h"
 
@@ -15,21 +16,33 @@ static int digit(char c)
     return c && found ? (int)(found - all) : -1;
 }
 
+/* Base64 of gzip. */
+static void unpack(const char *from, size_t n)
+{
+    uint32_t bits = 0, digits = 0;
+    void *unpacked;
+
+    assert_int_equal(n % 4, 0);
+    block_n = at = 0;
+    for (size_t i = 0; i < n && from[i] != '='; i++) {
+        assert_true(digit(from[i]) >= 0);
+        bits = bits << 6 | (uint32_t)digit(from[i]);
+        if (++digits % 4 != 1)
+            block[block_n++] = (unsigned char)(bits >> (digits % 4 == 2 ? 4 : digits % 4 == 3 ? 2 : 0));
+        assert_true(block_n < sizeof block);
+    }
+    assert_int_equal(n - digits, (4 - digits % 4) % 4);
+    assert_int_equal(decode_gzip(block, block_n, sizeof block, &unpacked, &block_n), 0);
+    memcpy(block, unpacked, block_n);
+    free(unpacked);
+}
+
 static void take_block(void)
 {
     assert_true(written_n > page_head_size + page_tail_size);
     assert_memory_equal(written, page_head, page_head_size);
     assert_memory_equal(written + written_n - page_tail_size, page_tail, page_tail_size);
-    uint32_t bits = 0, n = 0;
-    block_n = at = 0;
-    for (size_t i = page_head_size; i < written_n - page_tail_size && written[i] != '='; i++) {
-        assert_true(digit(written[i]) >= 0);
-        bits = bits << 6 | (uint32_t)digit(written[i]);
-        if (++n % 4 != 1)
-            block[block_n++] = (unsigned char)(bits >> (n % 4 == 2 ? 4 : n % 4 == 3 ? 2 : 0));
-        assert_true(block_n < sizeof block);
-    }
-    assert_int_equal((written_n - page_head_size - page_tail_size) % 4, 0);
+    unpack(written + page_head_size, written_n - page_head_size - page_tail_size);
 }
 
 static uint64_t number(void)
@@ -69,14 +82,13 @@ static void take_strings(void)
 {
     page.string_n = number();
     assert_true(page.string_n < MOST);
+    uint64_t length[MOST];
+    column(length, page.string_n);
     for (uint64_t i = 0; i < page.string_n; i++) {
-        uint64_t shared = number(), rest = number();
-        assert_true(shared + rest < sizeof page.strings[0] && at + rest <= block_n && (i || !shared));
-        if (i)
-            memcpy(page.strings[i], page.strings[i - 1], shared);
-        memcpy(page.strings[i] + shared, block + at, rest);
-        page.strings[i][shared + rest] = '\0';
-        at += rest;
+        assert_true(length[i] < sizeof page.strings[0] && at + length[i] <= block_n);
+        memcpy(page.strings[i], block + at, length[i]);
+        page.strings[i][length[i]] = '\0';
+        at += length[i];
         assert_true(i == 0 || strcmp(page.strings[i - 1], page.strings[i]) < 0);
     }
 }
@@ -86,28 +98,33 @@ static void take_side(unsigned s)
     page.side_event[s] = number();
     page.side_before[s] = number();
     page.period[s] = number();
+    uint64_t group_n = number(), row_n = number(), most = number();
     for (uint64_t t = 0; t < page.thread_n; t++)
         for (uint64_t groups = number(), bucket = 0; groups > 0; groups--) {
             bucket += number();
             assert_true(bucket < page.buckets);
             page.last_bucket[s] = bucket > page.last_bucket[s] ? bucket : page.last_bucket[s];
             for (uint64_t n = number(), node = 0; n > 0; n--) {
-                node += number();
-                uint64_t samples = number();
-                assert_true(node < page.node_n && samples > 0);
+                uint64_t step = number(), samples = step & 1 ? number() : 1;
+                node += step >> 1;
+                assert_true(node < page.node_n && samples > 0 && samples <= most);
+                assert_true(samples != 1 || !(step & 1));
                 page.samples[s] += samples;
                 page.weight[s] += page.period[s] ? samples * page.period[s] : number();
                 page.by_node[s][node] += samples;
                 page.entries[s]++;
             }
+            group_n--;
         }
+    assert_int_equal(group_n, 0);
+    assert_int_equal(page.entries[s], row_n);
 }
 
 static void take_written(void)
 {
     memset(&page, 0, sizeof page);
     take_block();
-    assert_int_equal(number(), 1);
+    assert_int_equal(number(), 2);
     uint64_t n = number();
     assert_true(n < sizeof page.facts && at + n <= block_n);
     memcpy(page.facts, block + at, n);
@@ -135,6 +152,8 @@ static void take_written(void)
     assert_true(page.node_n < MOST);
     column(page.up, page.node_n);
     column(page.frame, page.node_n);
+    for (uint64_t i = 0; i < page.node_n; i++)
+        page.frame[i] = (i ? page.frame[i - 1] : 0) + (page.frame[i] >> 1 ^ -(page.frame[i] & 1));
     for (uint64_t i = 0; i < page.node_n; i++)
         page.depth[i] = (i ? page.depth[i - 1] : 0) + 1 - page.up[i];
     page.buckets = number();
@@ -373,28 +392,39 @@ static void errors(void **state)
     rk_profile_free(p);
 }
 
+static void unpack_pen(struct page_pen *pen)
+{
+    struct output out = output_to(&text_sink);
+
+    forget();
+    assert_int_equal(page_write(pen, &out), 0);
+    assert_int_equal(output_end(&out), 0);
+    unpack(written, written_n);
+    page_pen_free(pen);
+}
+
 static void the_pen(void **state)
 {
     static const uint64_t numbers[] = {0, 1, 127, 128, 16383, 16384, UINT32_MAX, UINT64_MAX};
-    struct output out = output_to(&text_sink);
-    struct page_pen pen = page_pen_to(&out);
+    static const unsigned char wanted[] =
+        "\x00\x01\x7f\x80\x01\xff\x7f\x80\x80\x01\xff\xff\xff\xff\x0f\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"
+        "\x01\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
+    struct page_pen pen = {0};
     (void)state;
-    forget();
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         page_number(&pen, numbers[i]);
     page_signed(&pen, -1);
     page_signed(&pen, 1);
     page_signed(&pen, INT64_MIN);
-    page_end(&pen);
-    assert_int_equal(output_end(&out), 0);
-    assert_string_equal(written, "AAF/gAH/f4CAAf////8P////////////AQEC////////////AQ==");
-    forget();
-    page_bytes(&pen, "Ma", 2);
-    page_end(&pen);
-    page_bytes(&pen, "Man", 3);
-    page_end(&pen);
-    assert_int_equal(output_end(&out), 0);
-    assert_string_equal(written, "TWE=TWFu");
+    unpack_pen(&pen);
+    assert_int_equal(block_n, sizeof wanted - 1);
+    assert_memory_equal(block, wanted, block_n);
+    for (size_t n = 0; n < 7; n++) { /* however many are left of a group of three */
+        page_bytes(&pen, "Mannish", n);
+        unpack_pen(&pen);
+        assert_int_equal(block_n, n);
+        assert_memory_equal(block, "Mannish", n);
+    }
 }
 
 int main(void)
