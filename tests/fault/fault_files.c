@@ -84,6 +84,6 @@ int main(int argc, char **argv)
     return fault_main(&(struct fault_scenario){.name = "files",
                                                .prepare = make_files,
                                                .run = scenario,
-                                               .absorbed_memory = 2}, /* no libdeflate: neither pprof nor the page is packed */
+                                               .absorbed_memory = 2}, /* no libdeflate: not packed */
                       argc, argv);
 }
