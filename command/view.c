@@ -228,13 +228,23 @@ static struct rk_profile_filter filter_for(const struct view *view, const struct
     return f;
 }
 
-/* Whether the filter leaves all as it is. */
-static bool is_all(const struct view *view)
+static bool has_inlined(const struct rk_profile_columns *c)
+{
+    for (size_t i = 0; i < c->frame_n; i++)
+        if (c->frame_flags[i] & RK_FRAME_INLINE)
+            return true;
+    return false;
+}
+
+/* Whether the filter leaves all as it is. A recording that was read without inlined functions has none left to leave out;
+ * other files may. */
+static bool is_all(const struct view *view, const struct rk_profile_columns *c)
 {
     const struct rk_profile_filter *f = &view->filter;
 
-    return !f->flags && !f->event && !view->time && !f->process_n && !f->thread_n && !f->cpu_n && !f->name &&
-           !f->cgroup && !f->source && !f->self_module && !f->symbol && !f->callers && !f->callees;
+    return !(f->flags & ~RK_SELECT_NO_INLINE) && !(f->flags && has_inlined(c)) && !f->event && !view->time &&
+           !f->process_n && !f->thread_n && !f->cpu_n && !f->name && !f->cgroup && !f->source &&
+           !f->self_module && !f->symbol && !f->callers && !f->callees;
 }
 
 /* A profile for each event of `all` that has samples; of the first one where none has. */
@@ -273,7 +283,7 @@ static int take_parts(const char *verb, struct rk_profile *all, const struct vie
         status = STATUS_FAILED;
     } else if (view->filter.event && !has_event(all, view->filter.event)) {
         status = no_such_event(verb, all, view->filter.event);
-    } else if (is_all(view) && (!each || c.event_n <= 1)) { /* most recordings: no copy */
+    } else if (is_all(view, &c) && (!each || c.event_n <= 1)) { /* most recordings: no copy */
         ret->profiles[ret->n++] = all;
         return 0;
     } else if (each) {

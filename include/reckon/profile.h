@@ -85,7 +85,8 @@ RK_API struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_bui
  * the nanoseconds until its thread goes on, by the SWITCH records. Its stack is its call chain under the sampled address;
  * where no chain was taken, the address alone. A stack that was stored as registers and bytes (perf record --call-graph
  * dwarf) is unwound, by the files that ran, if they are still there. Memory grows with what is distinct (addresses,
- * stacks, threads), not with the number of samples: see enum rk_times.
+ * stacks, threads), not with the number of samples: see enum rk_times; the stream beside it holds what waits to be put in
+ * order, 64 MiB at the most (stream.h).
  */
 RK_API int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
                            const struct rk_record *record);

@@ -4,8 +4,8 @@
  *     comm;outermost;…;sampled N
  *
  * N is the number of samples: the sum of periods would be right too, and unreadable. Threads of one name
- * are one; a process is told apart by its name alone, as those tools expect. Unnamed functions are
- * "[module]". The format has no quoting: ';' in a name becomes ':', control characters become ' '.
+ * are one; a process is told apart by its name alone, as those tools expect. Samples that are of no thread (folded
+ * stacks, read) have no name before them, so that what was read is written again. Unnamed functions are "[module]". The format has no quoting: ';' in a name becomes ':', control characters become ' '.
  */
 #include "base/cleanup.h"
 #include "export/formats.h"
@@ -34,7 +34,6 @@ static void write_frame(const struct rk_profile_columns *c, uint32_t frame, stru
     const char *module = c->text[c->frame_module[frame]];
     bool unnamed = c->frame_miss[frame];
 
-    output_bytes(out, ";", 1);
     if (unnamed && module[0] != '[') {
         output_bytes(out, "[", 1);
         write_name(out, module);
@@ -44,11 +43,20 @@ static void write_frame(const struct rk_profile_columns *c, uint32_t frame, stru
     }
 }
 
+#define NO_THREAD UINT32_MAX
+
 /* A line to be. */
 struct line {
-    uint32_t node, comm;
+    uint32_t node, comm; /* comm: a text, or NO_THREAD */
     uint64_t samples;
 };
+
+static uint32_t comm_of(const struct rk_profile_columns *c, uint32_t thread)
+{
+    uint32_t name = c->thread_name[thread];
+
+    return c->thread_tid[thread] < 0 && c->thread_pid[thread] < 0 && !c->text[name][0] ? NO_THREAD : name;
+}
 
 static int compare_keys(const void *left, const void *right)
 {
@@ -74,7 +82,7 @@ static size_t merge(const struct rk_profile_columns *c, struct line *lines)
     size_t kept = 0;
 
     for (size_t i = 0; i < c->sample_n; i++)
-        lines[i] = (struct line){c->sample_node[i], c->thread_name[c->sample_thread[i]], c->sample_count[i]};
+        lines[i] = (struct line){c->sample_node[i], comm_of(c, c->sample_thread[i]), c->sample_count[i]};
     qsort(lines, c->sample_n, sizeof *lines, compare_keys);
     for (size_t i = 0; i < c->sample_n; i++) {
         if (kept > 0 && compare_keys(&lines[kept - 1], &lines[i]) == 0)
@@ -84,6 +92,11 @@ static size_t merge(const struct rk_profile_columns *c, struct line *lines)
     }
     qsort(lines, kept, sizeof *lines, compare_lines);
     return kept;
+}
+
+static void write_comm(const struct rk_profile_columns *c, uint32_t comm, struct output *out)
+{
+    write_name(out, comm != NO_THREAD && c->text[comm][0] ? c->text[comm] : "[unknown]");
 }
 
 static void write_lines(const struct rk_profile_columns *c, uint32_t depth, struct output *out)
@@ -97,13 +110,16 @@ static void write_lines(const struct rk_profile_columns *c, uint32_t depth, stru
     }
     size_t n = merge(c, lines);
     for (size_t i = 0; i < n; i++) {
-        const char *comm = c->text[lines[i].comm];
         uint32_t frames = 0;
-        write_name(out, comm[0] ? comm : "[unknown]");
         for (uint32_t at = lines[i].node; at != RK_NO_NODE; at = c->node_parent[at])
             path[frames++] = c->node_frame[at];
-        while (frames > 0)
+        bool begun = lines[i].comm != NO_THREAD || frames == 0;
+        if (begun)
+            write_comm(c, lines[i].comm, out);
+        for (; frames > 0; begun = true) {
+            output_bytes(out, ";", begun);
             write_frame(c, path[--frames], out);
+        }
         output_format(out, " %" PRIu64 "\n", lines[i].samples);
     }
 }

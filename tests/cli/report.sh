@@ -114,6 +114,11 @@ head -c $(($(wc -c <out.pprof) / 2)) out.pprof >cut.pprof
 gunzip -c <out.pprof >plain.pprof 2>err && head -c $(($(wc -c <plain.pprof) / 2)) plain.pprof >half.pprof
 "$RECKON" report plain.pprof >out 2>err || fail "pprof that is not packed"
 "$RECKON" report half.pprof >out 2>err; [ $? -le 1 ] || fail "half of pprof"
+# Inlined functions of another's file are left out too; one that has none is not copied to leave out nothing.
+printf 'main;outer;deep_[i] 5\nmain 2\n' >inlined.folded
+"$RECKON" export --format folded --no-inline inlined.folded >out 2>err || fail "export --no-inline of folded stacks"
+[ "$(sort out)" = "$(printf 'main 2\nmain;outer 5')" ] || fail "--no-inline of folded stacks: $(cat out)"
+"$RECKON" export --format folded out >again 2>err && cmp out again || fail "folded stacks, read and written, differ: $(cat again)"
 printf 'a;b 1\nnonsense\nc 2\n' >some.folded
 "$RECKON" report some.folded >out 2>err; [ $? -eq 1 ] && grep -q '  c' out && grep -q damaged err || fail "a damaged line"
 printf 'no profile at all' >foreign
