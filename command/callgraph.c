@@ -96,7 +96,7 @@ bool callgraph_unwinds(const struct callgraph *c)
     return c->mode >= CALLGRAPH_DWARF && !c->keep;
 }
 
-void callgraph_close(const struct callgraph *c, const struct rk_capture_stats *stats)
+void callgraph_close(const struct callgraph *c, uint64_t max_stack, const struct rk_capture_stats *stats)
 {
     uint64_t all = stats->stacks_whole + stats->stacks_cut + stats->stacks_broken;
     char text[40];
@@ -107,13 +107,15 @@ void callgraph_close(const struct callgraph *c, const struct rk_capture_stats *s
     if (stats->stacks_cut)
         fprintf(stderr, ", %s cut after %u bytes", print_count(stats->stacks_cut, text, sizeof text),
                 c->bytes);
+    if (stats->stacks_cut && max_stack)
+        fprintf(stderr, " or %s", print_some(max_stack, "frame", text, sizeof text));
     if (stats->stacks_broken)
         fprintf(stderr, ", %s broken", print_count(stats->stacks_broken, text, sizeof text));
     if (stats->stacks_joined)
         fprintf(stderr, "; %s of these go on by frame pointers",
                 print_count(stats->stacks_joined, text, sizeof text));
     fprintf(stderr, "\n");
-    if (stats->stacks_cut > all / 100 && c->bytes < BYTES_MAX)
+    if (stats->stacks_cut > all / 100 && c->bytes < BYTES_MAX && !max_stack)
         fprintf(stderr, "  fix: --call-graph %s,%u\n", c->mode == CALLGRAPH_AUTO ? "auto" : "dwarf",
                 c->bytes * 4 < BYTES_MAX ? c->bytes * 4 : BYTES_MAX);
 }

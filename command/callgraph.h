@@ -40,6 +40,7 @@ void callgraph_ask(const struct callgraph *callgraph, struct rk_set_options *opt
 bool callgraph_unwinds(const struct callgraph *callgraph);
 
 /* The closing line's part: how stacks ended, and what to do about those that were cut. */
-void callgraph_close(const struct callgraph *callgraph, const struct rk_capture_stats *stats);
+void callgraph_close(const struct callgraph *callgraph, uint64_t max_stack,
+                     const struct rk_capture_stats *stats);
 
 #endif

@@ -17,9 +17,10 @@ static int open_fifo(const char *path, char *why, size_t size)
     int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 
     if (fd < 0) {
-        snprintf(why, size, "%s: %s", path, strerror(errno));
+        snprintf(why, size, "%s: %s%s%s", path, strerror(errno), errno == ENOENT ? "; make it: mkfifo " : "",
+                 errno == ENOENT ? path : "");
     } else if (fstat(fd, &about) < 0 || !S_ISFIFO(about.st_mode)) {
-        snprintf(why, size, "%s: not a FIFO; make one: mkfifo %s", path, path);
+        snprintf(why, size, "%s: not a FIFO; make one by mkfifo", path);
         close(fd);
         fd = -1;
     }

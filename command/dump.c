@@ -94,6 +94,22 @@ static int each(struct dump *d, struct rk_stream *stream, struct dump_names *nam
     return status;
 }
 
+/* An event that is asked for and not there: what there is. */
+static int say_events(const struct rk_stream *stream, const char *missing)
+{
+    char safe[256];
+
+    fprintf(stderr, "reckon dump: -e: the recording has no event '%s'; it has:",
+            print_safe(missing, safe, sizeof safe));
+    for (size_t i = 0; i < rk_stream_events(stream); i++) {
+        struct rk_stream_event event = {.size = sizeof event};
+        rk_stream_event(stream, i, &event);
+        fprintf(stderr, " %s", print_safe(event.name, safe, sizeof safe));
+    }
+    fprintf(stderr, "\n");
+    return STATUS_USAGE;
+}
+
 static int dump(struct dump *d)
 {
     handle_stream struct rk_stream *stream = NULL;
@@ -123,6 +139,9 @@ static int dump(struct dump *d)
     }
     if (rk_stream_info(stream, &info) == 0 && info.cut)
         fprintf(stderr, "reckon dump: %s was cut off; this is what it holds\n", d->path);
+    const char *missing = dump_filter_no_event(&d->filter, stream);
+    if (missing && status == 0)
+        status = say_events(stream, missing);
     return status;
 }
 

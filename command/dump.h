@@ -24,6 +24,9 @@ struct dump_filter {
 int dump_filter_check(const struct dump_filter *filter, char *wrong, size_t n);
 /* "1.5,2.25" in seconds, either side may be missing. 0 or -1. */
 int dump_filter_time(struct dump_filter *filter, const char *text);
+/* The first of its events that the recording, read to its end, does not have; NULL: it has them all. */
+const char *dump_filter_no_event(const struct dump_filter *filter, const struct rk_stream *stream);
+
 /* comm: the name of the record's thread, "" where it is not known. */
 bool dump_filter_passes(const struct dump_filter *filter, const struct rk_stream *stream,
                         const struct rk_record *record, const char *comm);

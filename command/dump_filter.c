@@ -200,6 +200,19 @@ static bool has_event(const struct dump_filter *f, const struct rk_stream *strea
     return false;
 }
 
+const char *dump_filter_no_event(const struct dump_filter *f, const struct rk_stream *stream)
+{
+    for (size_t i = 0; i < f->event_n; i++) {
+        const struct dump_filter one = {.events = &f->events[i], .event_n = 1};
+        size_t k = 0;
+        while (k < rk_stream_events(stream) && !has_event(&one, stream, (uint32_t)k))
+            k++;
+        if (k == rk_stream_events(stream))
+            return f->events[i];
+    }
+    return NULL;
+}
+
 bool dump_filter_passes(const struct dump_filter *f, const struct rk_stream *stream,
                         const struct rk_record *record, const char *comm)
 {

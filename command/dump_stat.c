@@ -136,7 +136,9 @@ static void print_json(const struct dump_stat *s, const struct rk_stream *stream
 
 /* --- For people --- */
 
-static void row(FILE *to, const char *name, const struct sum *sum, const struct rk_loss *loss)
+#define NAME_WIDTH 28
+
+static void row(FILE *to, int width, const char *name, const struct sum *sum, const struct rk_loss *loss)
 {
     char records[32], bytes[32], lost[32] = "", skipped[32] = "", span[32] = "";
     char safe[256];
@@ -148,9 +150,24 @@ static void row(FILE *to, const char *name, const struct sum *sum, const struct 
     if (sum->last)
         snprintf(span, sizeof span, "%" PRIu64 ".%06" PRIu64, (sum->last - sum->first) / 1000000000,
                  (sum->last - sum->first) / 1000 % 1000000);
-    fprintf(to, "%-28s %12s %12s %10s %10s %14s\n", print_safe(name, safe, sizeof safe),
+    fprintf(to, "%-*s %12s %12s %10s %10s %14s\n", width, print_safe(name, safe, sizeof safe),
             print_count(sum->records, records, sizeof records), print_bytes(sum->bytes, bytes, sizeof bytes),
             lost, skipped, span);
+}
+
+/* The column that the longest name wants. */
+static int name_width(const struct rk_stream *stream)
+{
+    size_t width = NAME_WIDTH;
+
+    for (size_t i = 0; i < rk_stream_events(stream); i++) {
+        struct rk_stream_event event = {.size = sizeof event};
+        char safe[256];
+        rk_stream_event(stream, i, &event);
+        size_t wide = print_columns(print_safe(event.name, safe, sizeof safe));
+        width = wide > width ? wide : width;
+    }
+    return (int)width;
 }
 
 void dump_stat_print(const struct dump_stat *s, const struct rk_stream *stream, bool json, FILE *to)
@@ -161,20 +178,21 @@ void dump_stat_print(const struct dump_stat *s, const struct rk_stream *stream, 
         print_json(s, stream, to);
         return;
     }
-    fprintf(to, "%-28s %12s %12s %10s %10s %14s\n", "event", "records", "size", "lost", "skipped",
+    int width = name_width(stream);
+    fprintf(to, "%-*s %12s %12s %10s %10s %14s\n", width, "event", "records", "size", "lost", "skipped",
             "span (s)");
     for (size_t i = 0; i < rk_stream_events(stream); i++) {
         struct rk_stream_event event = {.size = sizeof event};
         rk_stream_event(stream, i, &event);
         rk_stream_loss(stream, (uint32_t)i, &loss);
-        row(to, event.name, i < s->event_n ? &s->events[i] : &(struct sum){0}, &loss);
+        row(to, width, event.name, i < s->event_n ? &s->events[i] : &(struct sum){0}, &loss);
     }
     if (s->none.records)
-        row(to, "(of no event)", &s->none, NULL);
-    fprintf(to, "\n%-28s %12s %12s %10s %10s %14s\n", "type", "records", "size", "", "", "span (s)");
+        row(to, width, "(of no event)", &s->none, NULL);
+    fprintf(to, "\n%-*s %12s %12s %10s %10s %14s\n", width, "type", "records", "size", "", "", "span (s)");
     for (uint32_t i = 0; i < TYPES; i++)
         if (s->types[i].records)
-            row(to, rk_record_name(i), &s->types[i], NULL);
+            row(to, width, rk_record_name(i), &s->types[i], NULL);
     rk_stream_loss(stream, RK_NO_EVENT, &loss);
-    row(to, "all", &s->all, &loss);
+    row(to, width, "all", &s->all, &loss);
 }

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #define OFF_CPU_EVENT "context-switches/period=1,name=off-cpu/"
+#define SWITCH_RING (128 << 10) /* bytes: half of what wakes us up otherwise */
+#define WAKEUP_MIN 4096
 #define QUEUE_MB 64 /* between the reader of rings and the writer: four rings of stacks */
 
 static int no_memory(struct rk_error *e)
@@ -63,15 +65,31 @@ static int numbered(char **words, size_t n, bool threads, struct rk_target **ret
     return rc;
 }
 
+/* A cgroup that is named twice is sampled once. How many are left. */
+static size_t each_once(char **words, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < kept && strcmp(words[k], words[i]) != 0)
+            k++;
+        if (k == kept)
+            words[kept++] = words[i];
+    }
+    return kept;
+}
+
 static int listed(const struct record_options *o, struct rk_host *host, const char *list,
                   struct rk_target **ret, struct rk_error *e)
 {
     handle_text char *text = strdup(list);
     size_t n = 0;
     char **words = text ? split(text, &n) : NULL;
-    int rc = !words       ? no_memory(e)
-             : o->cgroups ? rk_target_cgroups(host, (const char *const *)words, n, o->cpus, ret, e)
-                          : numbered(words, n, o->threads != NULL, ret, e);
+    int rc = !words ? no_memory(e)
+             : o->cgroups
+                 ? rk_target_cgroups(host, (const char *const *)words, each_once(words, n), o->cpus, ret, e)
+                 : numbered(words, n, o->threads != NULL, ret, e);
 
     free(words);
     return rc;
@@ -130,6 +148,9 @@ static void fill_options(const struct record_options *o, struct rk_host *host, s
         .clock = o->clock,
         .each = o->each,
     };
+    /* A file is as large as asked for only if what is in the rings is looked at that often. */
+    if (o->switch_bytes && o->switch_bytes / 4 < SWITCH_RING)
+        ret->wakeup_bytes = o->switch_bytes / 4 < WAKEUP_MIN ? WAKEUP_MIN : (uint32_t)(o->switch_bytes / 4);
     if (rk_host_feature(host, RK_FEATURE_BUILD_ID) == 1)
         ret->records |= RK_RECORDS_BUILD_IDS;
     if (rk_host_feature(host, RK_FEATURE_KSYMBOL) == 1 && rk_host_feature(host, RK_FEATURE_BPF_EVENT) == 1)
@@ -247,8 +268,10 @@ int record_open(const struct record_options *o, struct recorded *r)
 
     if (rk_host_open(NULL, &r->host, &e) < 0)
         return print_error("record", &e);
-    if (find_target(o, r, &e) < 0)
-        return run_failed("record", &e);
+    if (find_target(o, r, &e) < 0) {
+        int status = run_failed("record", &e);
+        return e.cause == RK_CAUSE_ARGUMENT || e.cause == RK_CAUSE_SYNTAX ? STATUS_USAGE : status;
+    }
     int rc = o->events ? open_set(o, r, o->events, &e) : open_default(o, r, &e);
     if (rc < 0)
         return e.stage == RK_STAGE_EVENT && o->events ? print_event_error("record", o->events, &e)

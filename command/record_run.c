@@ -88,11 +88,15 @@ static void print_closing(const struct loop *l, const struct rk_capture_stats *s
 {
     const struct record_options *o = l->o;
     bool pipe = strcmp(o->path, "-") == 0, plain = strcmp(o->path, "perf.data") == 0;
-    char samples[64], bytes[32], number[64];
+    char samples[64], bytes[32], number[64], before[96] = "", name[1024];
 
-    fprintf(stderr, "reckon record: %s in %s (%s), %s lost",
+    if (l->files)
+        snprintf(before, sizeof before, " and %s before it",
+                 print_some(l->files, "file", number, sizeof number));
+    fprintf(stderr, "reckon record: %s in %s%s (%s), %s lost",
             print_some(stats->loss.kept, "sample", samples, sizeof samples),
-            pipe ? "standard output" : o->path, print_bytes(stats->bytes, bytes, sizeof bytes),
+            pipe ? "standard output" : print_safe(o->path, name, sizeof name), before,
+            print_bytes(stats->bytes, bytes, sizeof bytes),
             stats->loss.present & RK_LOSS_LOST ? print_count(stats->loss.lost, number, sizeof number)
                                                : "an unknown number");
     if (stats->loss.present & RK_LOSS_SKIPPED)
@@ -102,15 +106,22 @@ static void print_closing(const struct loop *l, const struct rk_capture_stats *s
         fprintf(stderr, ", %s cut", print_some(stats->truncated, "stack", number, sizeof number));
     if (stats->loss.throttled)
         fprintf(stderr, ", throttled %s", print_some(stats->loss.throttled, "time", number, sizeof number));
-    if (l->files)
-        fprintf(stderr, ", %s before", print_some(l->files, "file", number, sizeof number));
     fputs("\n", stderr);
+    if (stats->loss.kept + stats->loss.lost == 0 && o->delay_ms)
+        fprintf(stderr, "  nothing was sampled: %s\n",
+                o->delay_ms > 0 ? "it ended before the delay (-D) was over"
+                                : "no word enable came through --control");
     if (stats->code_maps)
         fprintf(stderr, "  code made at run time is named by %s /tmp/perf-PID.map: keep it\n",
                 print_some(stats->code_maps, "file", number, sizeof number));
-    if (!pipe)
-        fprintf(stderr, "  see it:  reckon report%s%s\n", plain ? "" : " ", plain ? "" : o->path);
-    callgraph_close(&o->callgraph, stats);
+    if (!pipe) {
+        snprintf(name, sizeof name, "%s%s", o->path[0] == '-' ? "./" : "", o->path); /* or it is an option */
+        fprintf(stderr, "  see it:  reckon report%s", plain ? "" : " ");
+        if (!plain)
+            print_words(stderr, (char *const[]){name, NULL}, sizeof name);
+        fputc('\n', stderr);
+    }
+    callgraph_close(&o->callgraph, o->max_stack, stats);
 }
 
 /* ---- doing ---- */
@@ -366,9 +377,10 @@ int record_run(const struct record_options *o, struct recorded *r)
     char why[300];
     int rc, status;
 
-    if (o->control && control_open(&control, o->control, why, sizeof why) < 0) {
+    rc = o->control ? control_open(&control, o->control, why, sizeof why) : 0;
+    if (rc < 0) {
         fprintf(stderr, "reckon record: --control: %s\n", why);
-        return STATUS_FAILED;
+        return rc == CONTROL_MISTAKE ? STATUS_USAGE : STATUS_FAILED;
     }
     l.control = o->control ? &control : NULL;
     status = start(&l);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 /* A caller that forgot to set the size gets the struct of the first release, no more. */
+#define LONGEST 6000 /* a message with a path in it, before it is made to fit */
 #define FIRST_SIZE ((uint32_t)sizeof(struct rk_error))
 
 const char *rk_version(void)
@@ -73,6 +74,27 @@ static void cut_text(char *text, size_t room, int wanted)
     text[n] = '\0';
 }
 
+/* What is longer than its room loses its middle, which is some path: how it begins and why it failed stand at the ends. */
+static void fit_text(char *to, size_t room, const char *whole, size_t n)
+{
+    static const char gap[] = "…";
+    const size_t head = room / 2 - sizeof gap;
+
+    if (n < room) {
+        memcpy(to, whole, n + 1);
+        return;
+    }
+    memcpy(to, whole, head + 1);
+    cut_text(to, head + 1, (int)n);
+    size_t at = strlen(to);
+    memcpy(to + at, gap, sizeof gap);
+    at += sizeof gap - 1;
+    const char *tail = whole + n - (room - 1 - at);
+    while (((unsigned char)*tail & 0xc0) == 0x80)
+        tail++;
+    memcpy(to + at, tail, (size_t)(whole + n - tail) + 1);
+}
+
 int error_give(struct rk_error *e, const struct rk_error *from)
 {
     if (e) {
@@ -91,7 +113,10 @@ static int fail_list(struct rk_error *e, int code, uint32_t stage, uint32_t caus
         return code;
     struct rk_error full = {
         .size = sizeof full, .code = code, .stage = stage, .cause = cause, .pid = -1, .cpu = -1};
-    cut_text(full.what, sizeof full.what, vsnprintf(full.what, sizeof full.what, format, list));
+    char whole[LONGEST];
+    int n = vsnprintf(whole, sizeof whole, format, list);
+    cut_text(whole, sizeof whole, n);
+    fit_text(full.what, sizeof full.what, whole, strlen(whole));
     if (remedy)
         cut_text(full.remedy, sizeof full.remedy, snprintf(full.remedy, sizeof full.remedy, "%s", remedy));
     return error_give(e, &full);

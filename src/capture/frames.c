@@ -56,8 +56,8 @@ int frames_reader(struct frames *frames, struct pump_stacks *ret)
     if (!frames->unwinder)
         return 0;
     *ret = (struct pump_stacks){.sp = chain_stack_register(frames->unwinder)};
-    if (frames->regs)
-        return 1; /* rare: each sample has its own */
+    if (frames->regs || frames->limited)
+        return 1; /* rare: each sample has its own, or is cut where its kernel part ends */
     frames->answer = malloc(CHAIN_WORDS * sizeof *frames->answer);
     if (!frames->answer || chain_remember(frames->unwinder, &frames->memo) < 0)
         return -ENOMEM;
@@ -105,7 +105,8 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
     if (r < 0)
         return r;
     frames->regs = regs;
-    frames->max = set->options.max_stack ? set->options.max_stack : FRAMES_MAX;
+    frames->limited = set->options.max_stack != 0;
+    frames->max = frames->limited ? set->options.max_stack : FRAMES_MAX;
     for (uint32_t i = 0; i < set->n_events; i++) {
         struct perf_attr attr = set->events[i].attr;
         if (!has_stacks(set, i))
@@ -145,19 +146,36 @@ static void keep_registers(struct frames *frames, uint64_t mask, struct rk_sampl
     sample->regs_user_mask = mask;
 }
 
+/* The words that the chain may have; *ret_full: the kernel's frames leave no room for another one. */
+static size_t room_for(const struct frames *frames, const struct rk_sample *sample, bool *ret_full)
+{
+    uint64_t kernel = sample->present & RK_SAMPLE_CALLCHAIN ? sample->chain_n : 0;
+    size_t before = 0, taken = 0,
+           room = frames->max + 1 + (kernel < CHAIN_WORDS ? (size_t)kernel : CHAIN_WORDS);
+
+    *ret_full = false;
+    if (frames->limited) {
+        for (; before < kernel && sample->chain[before] != RK_CHAIN_USER; before++)
+            taken += sample->chain[before] < RK_CHAIN_MAX;
+        *ret_full = taken >= frames->max;
+        room = before + (*ret_full ? 0 : 1 + frames->max - taken);
+    }
+    return room < CHAIN_WORDS ? room : CHAIN_WORDS;
+}
+
 int frames_sample(struct frames *frames, const struct rk_image *image, const struct rk_record *record,
                   struct rk_sample *sample, const struct perf_header **ret)
 {
     const struct layout *layout = &frames->layouts[record->event];
-    uint64_t kernel = sample->present & RK_SAMPLE_CALLCHAIN ? sample->chain_n : 0;
-    size_t room = frames->max + 1 + (kernel < CHAIN_WORDS ? (size_t)kernel : CHAIN_WORDS);
+    bool full;
 
     if (!layout->sample_type)
         return 0;
-    int n = chain_unwind(frames->unwinder, image, sample, record->misc, frames->chain,
-                         room < CHAIN_WORDS ? room : CHAIN_WORDS, &frames->tally);
+    size_t room = room_for(frames, sample, &full);
+    int n = chain_unwind(frames->unwinder, image, sample, record->misc, frames->chain, room, &frames->tally);
     if (n < 0)
         return n;
+    frames->tally.cut += full;
     sample->chain = frames->chain;
     sample->chain_n = (uint64_t)n;
     sample->present |= RK_SAMPLE_CALLCHAIN;

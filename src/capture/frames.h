@@ -22,6 +22,7 @@ struct frames {
     struct rk_unwinder *unwinder; /* NULL: nothing to unwind */
     struct chain_tally tally;
     size_t max;             /* frames */
+    bool limited;           /* max is what was asked for, of the kernel's and the user's together */
     struct layout *layouts; /* in the file, by the set's event; sample_type 0: that one's stay as they are */
     uint64_t *chain;        /* scratch: the words of one */
     unsigned char *record;  /* scratch: one record */

@@ -16,11 +16,12 @@ static int place_fail(struct rk_error *e, int code, const char *path, const char
                      : code == -ENOMEM                    ? RK_CAUSE_MEMORY
                      : code == -EMFILE || code == -ENFILE ? RK_CAUSE_DESCRIPTORS
                                                           : RK_CAUSE_NO_FILE;
-    const char *remedy = code == -ENOENT   ? "make its directory, or choose another file with -o"
-                         : code == -ENOSPC ? "free some space, or choose another file with -o"
-                         : code == -EACCES || code == -EROFS || code == -EPERM
-                             ? "choose a file that you may write, with -o"
-                             : NULL;
+    const char *remedy =
+        code == -ENOENT   ? "make its directory, or choose another file with -o"
+        : code == -ENOSPC ? "free some space, or choose another file with -o"
+        : code == -EACCES || code == -EROFS || code == -EPERM ? "choose a file that you may write, with -o"
+        : code == -ENAMETOOLONG ? "choose a shorter name with -o: .old and the like go behind it"
+                                : NULL;
     return fail(e, code, RK_STAGE_CAPTURE, cause, remedy, "%s: %s: %s", path, doing, strerror(-code));
 }
 
@@ -38,7 +39,8 @@ static int may_replace(const char *path, struct rk_error *e)
         return fail(e, -ELOOP, RK_STAGE_CAPTURE, RK_CAUSE_NO_FILE, "give the path that it leads to, with -o",
                     "%s: a symbolic link, which a recording does not follow", path);
     if (!entry.regular)
-        return fail(e, -EINVAL, RK_STAGE_CAPTURE, RK_CAUSE_NO_FILE, "choose another file with -o",
+        return fail(e, -EINVAL, RK_STAGE_CAPTURE, RK_CAUSE_NO_FILE,
+                    "choose another file with -o; a pipe or a device is written by: -o - >FILE",
                     "%s: stands there and is not a regular file", path);
     if (entry.owner != sys_user())
         return fail(e, -EPERM, RK_STAGE_CAPTURE, RK_CAUSE_NOT_YOURS,
@@ -61,6 +63,9 @@ int place_make(struct place *place, const char *path, struct rk_error *e)
 {
     char tail[32];
 
+    if (!*path)
+        return fail(e, -ENOENT, RK_STAGE_CAPTURE, RK_CAUSE_ARGUMENT, "give the file a name, with -o",
+                    "the recording's name is empty");
     int r = may_replace(path, e);
     if (r < 0)
         return r;

@@ -61,6 +61,25 @@ static void never_beyond_the_callers_size(void **state)
     }
 }
 
+/* Of a path of any length the reason is left. */
+static void the_reason_stays(struct rk_error *e)
+{
+    static char path[8000];
+    static const size_t lengths[] = {10, 200, 220, 235, 240, 241, 242, 243, 255, 256, 300, 4096};
+
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(path, 'a', lengths[i]);
+        path[lengths[i]] = '\0';
+        fail(e, -ENAMETOOLONG, 0, 0, NULL, "/%s: the reason", path);
+        assert_true(strlen(e->what) < sizeof e->what);
+        assert_non_null(strstr(e->what, "a: the reason"));
+        assert_true(e->what[0] == '/' && !!strstr(e->what, "…") == (lengths[i] > 242));
+    }
+    memset(path, 'a', sizeof path - 1);
+    fail(e, -EIO, 0, 0, NULL, "%s: the reason", path); /* no path is so long: it is cut */
+    assert_true(strlen(e->what) < sizeof e->what);
+}
+
 static void long_text_is_cut_at_a_character(void **state)
 {
     (void)state;
@@ -71,9 +90,13 @@ static void long_text_is_cut_at_a_character(void **state)
     for (size_t shift = 0; shift < 2; shift++) {
         fail(&e, -EIO, 0, 0, text, "%s%s", shift ? "x" : "", text);
         size_t n = strlen(e.what);
-        assert_true(n <= 255 && n >= 253);
-        assert_int_equal(n % 2, shift);
+        assert_true(n <= 255 && n >= 252);
+        const char *gap = strstr(e.what, "…");
+        assert_non_null(gap);
+        assert_int_equal((gap - e.what) % 2, shift);
+        assert_memory_equal(gap + strlen("…"), "\xc3\xa4", 2);
     }
+    the_reason_stays(&e);
 }
 
 struct newer {
