@@ -60,12 +60,11 @@ static uint64_t raw(struct rk_stream *stream)
 
 static uint64_t typed(struct rk_stream *stream)
 {
+    struct rk_sample s = {.size = sizeof s};
     const struct rk_record *r;
     uint64_t n = 0;
 
     while (rk_stream_next(stream, &r) == 1) {
-        struct rk_sample s;
-        s.size = sizeof s;
         if (rk_stream_sample(stream, r, &s) == 0) {
             sum += s.ip + s.chain_n;
             n++;

@@ -117,7 +117,8 @@ struct rk_read {
     uint64_t value, id, lost;
 };
 
-/* A sample, decoded. Pointers are into the record. Arrays of u64 are 8-byte aligned. */
+/* A sample, decoded. Pointers are into the record. Arrays of u64 are 8-byte aligned. `present` says what is there; the rest is 0
+ * (rk_stream_sample() says how). */
 struct rk_sample {
     uint32_t size; /* set by the caller */
     uint32_t cpu;

@@ -3,9 +3,9 @@
  *
  *     struct rk_stream *st;
  *     rk_stream_file("perf.data", &st, &e);             // or rk_stream_live(set, &st, &e)
+ *     struct rk_sample s = {.size = sizeof s};
  *     const struct rk_record *r;
  *     while (rk_stream_next(st, &r) == 1) {
- *         struct rk_sample s = {.size = sizeof s};
  *         if (rk_stream_sample(st, r, &s) == 0)
  *             printf("%d %#jx\n", s.tid, (uintmax_t)s.ip);
  *         rk_stream_release(st);
@@ -77,7 +77,10 @@ RK_API int rk_stream_period(struct rk_stream *stream, uint32_t event, uint64_t p
 RK_API int rk_stream_refresh(struct rk_stream *stream, uint32_t event, uint32_t samples);
 RK_API int rk_stream_snapshot(struct rk_stream *stream);
 
-/* Hot. Decodes a SAMPLE record. -EINVAL: not a sample; -EBADMSG: bytes that don't fit the event's layout. */
+/* Hot. Decodes a SAMPLE record, as next() gave it. What stands before `raw` in *ret is always set; the fields from there on only
+ * where an event of the stream has one of them. So one struct that began as zeros, {.size = sizeof s}, does for all samples of a
+ * stream, and has 0 in each field that a sample lacks. -EINVAL: not a sample; -EBADMSG: bytes that don't fit the event's
+ * layout. */
 RK_API int rk_stream_sample(const struct rk_stream *stream, const struct rk_record *record,
                             struct rk_sample *ret);
 

@@ -81,6 +81,9 @@ int layout_init(struct layout *layout, const struct perf_attr *attr)
         at = (uint8_t)(at + 8);
     }
     layout->head_bytes = at;
+    layout->usual = (type & LAYOUT_HEAD) == LAYOUT_USUAL;
+    if (!(type & ~LAYOUT_PLAIN) && (~type & (RK_SAMPLE_ID | RK_SAMPLE_IDENTIFIER)))
+        layout->plain_bytes = (uint16_t)(at + (type & RK_SAMPLE_CALLCHAIN ? 8 : 0));
     layout->identity = type & (RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CPU |
                                (type & RK_SAMPLE_IDENTIFIER ? RK_SAMPLE_IDENTIFIER : RK_SAMPLE_ID));
 
@@ -123,13 +126,6 @@ static const unsigned char *identity_base(const struct layout *layout, uint32_t 
     return type == RK_RECORD_SAMPLE ? data : data + bytes;
 }
 
-static inline uint64_t load_u64(const unsigned char *at)
-{
-    uint64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 int layout_identity(const struct layout *layout, struct rk_record *record)
 {
     bool sample = record->type == RK_RECORD_SAMPLE, cut;
@@ -144,21 +140,21 @@ int layout_identity(const struct layout *layout, struct rk_record *record)
     const struct layout_place *place = sample ? &layout->sample : &layout->trailer;
 #define AT(field) (sample ? base + place->field : base - place->field)
     if (place->tid) {
-        uint64_t word = load_u64(AT(tid));
+        uint64_t word = layout_word(AT(tid), 0);
         record->pid = (int32_t)(uint32_t)word;
         record->tid = (int32_t)(uint32_t)(word >> 32);
         record->present |= RK_SAMPLE_TID;
     }
     if (place->time) {
-        record->time = load_u64(AT(time));
+        record->time = layout_word(AT(time), 0);
         record->present |= RK_SAMPLE_TIME;
     }
     if (place->cpu) {
-        record->cpu = (uint32_t)load_u64(AT(cpu));
+        record->cpu = (uint32_t)layout_word(AT(cpu), 0);
         record->present |= RK_SAMPLE_CPU;
     }
     if (place->id) {
-        record->id = load_u64(AT(id));
+        record->id = layout_word(AT(id), 0);
         record->present |= layout->sample_type & RK_SAMPLE_IDENTIFIER ? RK_SAMPLE_IDENTIFIER : RK_SAMPLE_ID;
     }
 #undef AT
@@ -190,7 +186,7 @@ int layout_id(const struct layout *any, const struct perf_header *header, uint64
     const unsigned char *at = cursor_bytes(&c, place + sizeof *ret);
     if (!at)
         return -EBADMSG;
-    *ret = load_u64(sample ? at + place : at + header->size - place);
+    *ret = layout_word(at, sample ? place : (size_t)header->size - place);
     return 0;
 }
 

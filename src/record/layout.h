@@ -27,13 +27,25 @@ struct layout {
     uint32_t regs_user_bytes, regs_intr_bytes; /* of one set of registers */
     uint16_t head_bytes;                       /* header and fixed words of a sample */
     uint16_t trailer_bytes;                    /* 0: records carry none */
+    uint16_t
+        plain_bytes; /* of a sample of LAYOUT_PLAIN alone, without the chain's entries; 0: it has other fields */
     /* Offsets: in a sample from its start, in a trailer back from the record's end. 0: not there. */
     struct layout_place {
         uint8_t tid, time, id, cpu;
         uint8_t ip, addr, period, stream_id; /* of samples */
     } sample, trailer;
     uint64_t identity; /* what of a sample's identity is there: rk_record.present */
+    bool usual;        /* the head is a layout_usual */
 };
+
+/* The head of samples of LAYOUT_USUAL, which a set (reckon/set.h) asks for unless told otherwise. */
+struct layout_usual {
+    uint64_t header, id, ip, ids, time;
+    uint32_t cpu, reserved;
+    uint64_t period;
+};
+#define LAYOUT_USUAL \
+    (RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD)
 
 /* The first record type that perf's files add to the kernel's; such records have no trailer. */
 #define RECORD_TYPE_USER 64u
@@ -44,10 +56,11 @@ struct layout {
 /* Sample fields that this release decodes. */
 #define LAYOUT_KNOWN ((RK_SAMPLE_WEIGHT_STRUCT << 1) - 1)
 
-/* Samples of these fields alone are fixed words and at most a chain behind them. */
-#define LAYOUT_PLAIN                                                                                        \
+/* The fixed words of a sample; of these, not of both ids, and at most a chain behind them: a plain sample. */
+#define LAYOUT_HEAD                                                                                         \
     (RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_ADDR | RK_SAMPLE_ID | \
-     RK_SAMPLE_STREAM_ID | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD | RK_SAMPLE_CALLCHAIN)
+     RK_SAMPLE_STREAM_ID | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD)
+#define LAYOUT_PLAIN (LAYOUT_HEAD | RK_SAMPLE_CALLCHAIN)
 
 /* 0, or -EINVAL for an attr that no kernel accepts (WEIGHT with WEIGHT_STRUCT). Sample bits that this release
  * does not know are kept out: they lie behind what it knows. */
@@ -95,32 +108,98 @@ bool mapping_has_build_id(const struct rk_record *record, uint8_t least);
 /* Words of a read of n counters, as rk_sample.read_words has them. */
 size_t sample_read_words(uint64_t read_format, uint64_t n);
 
-/* Hot. layout_record() for a sample that has its whole head; false for anything else, with nothing done. */
-static inline bool layout_head(const struct layout *layout, const struct perf_header *header,
+/* A word of a record, whose size the caller has looked at; 0 where it has no place. */
+static inline uint64_t layout_word(const void *record, size_t at)
+{
+    uint64_t word;
+    memcpy(&word, (const unsigned char *)record + at, sizeof word);
+    return word;
+}
+static inline uint64_t layout_word_or(const void *record, size_t at, uint64_t other)
+{
+    return at ? layout_word(record, at) : other;
+}
+
+/* Process and thread are one word in records, and go in one: a word that is read soon after its halves were written waits. */
+#define LAYOUT_SET_IDS(to, word)                                                               \
+    do {                                                                                       \
+        const uint64_t ids_ = (word);                                                          \
+        memcpy((char *)(to) + __builtin_offsetof(__typeof__(*(to)), pid), &ids_, sizeof ids_); \
+        _Static_assert(__builtin_offsetof(__typeof__(*(to)), tid) ==                           \
+                           __builtin_offsetof(__typeof__(*(to)), pid) + 4,                     \
+                       "one behind the other");                                                \
+    } while (0)
+
+/* Hot. layout_record() for a sample that has its whole head, but for event and offset; `header` is its first word, which says
+ * how large it is. false for anything else, with nothing done. */
+static inline bool layout_head(const struct layout *layout, const void *data, uint64_t header,
                                struct rk_record *ret)
 {
-    const unsigned char *data = (const unsigned char *)header;
     const struct layout_place *place = &layout->sample;
-    uint64_t word = 0;
+    const struct layout_usual *usual = data;
 
-    if (header->type != RK_RECORD_SAMPLE || header->size < layout->head_bytes)
+    if (__builtin_expect((uint32_t)header != RK_RECORD_SAMPLE || header >> 48 < layout->head_bytes, 0))
         return false;
-    ret->type = RK_RECORD_SAMPLE;
-    ret->misc = header->misc;
-    ret->bytes = header->size;
+    memcpy(ret, &header, sizeof header); /* type, misc, bytes */
     ret->data = data;
     ret->present = layout->identity;
-    if (place->tid)
-        memcpy(&word, data + place->tid, sizeof word);
-    ret->pid = (int32_t)(uint32_t)word;
-    ret->tid = (int32_t)(uint32_t)(word >> 32);
-    ret->time = ret->id = ret->cpu = 0;
-    if (place->time)
-        memcpy(&ret->time, data + place->time, sizeof ret->time);
-    if (place->cpu)
-        memcpy(&ret->cpu, data + place->cpu, sizeof ret->cpu);
-    if (place->id)
-        memcpy(&ret->id, data + place->id, sizeof ret->id);
+    if (__builtin_expect(layout->usual, 1)) {
+        LAYOUT_SET_IDS(ret, usual->ids);
+        ret->time = usual->time;
+        ret->cpu = usual->cpu;
+        ret->id = usual->id;
+    } else {
+        LAYOUT_SET_IDS(ret, layout_word_or(data, place->tid, 0));
+        ret->time = layout_word_or(data, place->time, 0);
+        ret->cpu = (uint32_t)layout_word_or(data, place->cpu, 0);
+        ret->id = layout_word_or(data, place->id, 0);
+    }
+    return true;
+}
+_Static_assert(__builtin_offsetof(struct rk_record, misc) == __builtin_offsetof(struct perf_header, misc) &&
+                   __builtin_offsetof(struct rk_record, bytes) ==
+                       __builtin_offsetof(struct perf_header, size),
+               "a record begins as the kernel's does");
+
+/*
+ * Hot. layout_sample() for a sample of a plain layout (plain_bytes) whose record has its identity (layout_record()), with
+ * `period` for those that don't say theirs. Sets what stands before `raw` in *ret, and leaves the rest as it is. false where
+ * the sample does not hold what it says, or the caller's struct is of another size, with nothing done.
+ */
+static inline bool layout_plain(const struct layout *layout, const struct rk_record *record, uint64_t period,
+                                struct rk_sample *ret)
+{
+    const struct layout_place *place = &layout->sample;
+    const void *data = record->data;
+    const struct layout_usual *usual = data;
+    const unsigned char *chain = NULL;
+    uint64_t n = 0, least = layout->plain_bytes;
+
+    if (__builtin_expect(record->bytes < least || !ret || ret->size != sizeof *ret, 0))
+        return false;
+    if (layout->sample_type & RK_SAMPLE_CALLCHAIN) {
+        chain = record->data + least;
+        n = layout_word(chain - 8, 0);
+        if (__builtin_expect(n > (record->bytes - least) / 8, 0))
+            return false;
+    }
+    if (__builtin_expect(layout->usual, 1)) {
+        ret->ip = usual->ip;
+        ret->period = usual->period;
+        ret->addr = ret->stream_id = 0;
+    } else {
+        ret->ip = layout_word_or(data, place->ip, 0);
+        ret->period = layout_word_or(data, place->period, period);
+        ret->addr = layout_word_or(data, place->addr, 0);
+        ret->stream_id = layout_word_or(data, place->stream_id, 0);
+    }
+    ret->present = layout->sample_type;
+    ret->cpu = record->cpu;
+    ret->time = record->time;
+    ret->id = record->id;
+    LAYOUT_SET_IDS(ret, layout_word(record, __builtin_offsetof(struct rk_record, pid)));
+    ret->chain = (const uint64_t *)(const void *)chain;
+    ret->chain_n = n;
     return true;
 }
 

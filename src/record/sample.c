@@ -14,16 +14,12 @@
 
 #include <errno.h>
 
+/* What layout_plain() leaves. */
+#define PLAIN_END __builtin_offsetof(struct rk_sample, raw)
+
 static inline const uint64_t *words_at(const unsigned char *at)
 {
     return (const uint64_t *)(const void *)at;
-}
-
-static inline uint64_t word_at(const unsigned char *at)
-{
-    uint64_t word;
-    memcpy(&word, at, sizeof word);
-    return word;
 }
 
 /* n bytes and what pads them to 8 together with the `before` bytes in front of them. */
@@ -212,53 +208,16 @@ static inline void sample_clear(struct rk_sample *sample)
     memset(at + n, 0, sizeof *sample % sizeof *at);
 }
 
-/* A sample of fixed words and at most a chain, which most are: its lengths are looked at before anything is written, so
- * that it goes straight to the caller, who gets nothing half done, by the places that the layout knows. 1; 0: not such a
- * one. */
-static inline int sample_plain(const struct layout *layout, const struct rk_record *record,
-                               struct rk_sample *ret)
+/* Most samples are plain: their lengths are looked at before anything is written, so that they go straight to the caller, who
+ * gets nothing half done. */
+static bool sample_plain(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret)
 {
-    const unsigned char *data = record->data;
-    const struct layout_place *place = &layout->sample;
-    uint64_t type = layout->sample_type, chain_n = 0, left = (uint64_t)record->bytes - layout->head_bytes;
+    struct rk_record known = *record; /* callers here know the bytes, not always the identity */
 
-    if (!ret || type & ~LAYOUT_PLAIN || !(~type & (RK_SAMPLE_ID | RK_SAMPLE_IDENTIFIER)) ||
-        ret->size != sizeof *ret || record->bytes < layout->head_bytes)
-        return 0;
-    if (type & RK_SAMPLE_CALLCHAIN) {
-        if (left < 8)
-            return 0;
-        chain_n = word_at(data + layout->head_bytes);
-        if (chain_n > (left - 8) / 8)
-            return 0;
-    }
-    sample_clear(ret);
-    ret->size = sizeof *ret;
-    ret->present = type;
-    if (place->id)
-        ret->id = word_at(data + place->id);
-    if (place->ip)
-        ret->ip = word_at(data + place->ip);
-    if (place->tid) {
-        uint64_t ids = word_at(data + place->tid);
-        ret->pid = (int32_t)(uint32_t)ids;
-        ret->tid = (int32_t)(uint32_t)(ids >> 32);
-    }
-    if (place->time)
-        ret->time = word_at(data + place->time);
-    if (place->addr)
-        ret->addr = word_at(data + place->addr);
-    if (place->stream_id)
-        ret->stream_id = word_at(data + place->stream_id);
-    if (place->cpu)
-        ret->cpu = (uint32_t)word_at(data + place->cpu); /* the upper half is reserved */
-    if (place->period)
-        ret->period = word_at(data + place->period);
-    if (type & RK_SAMPLE_CALLCHAIN) {
-        ret->chain_n = chain_n;
-        ret->chain = words_at(data + layout->head_bytes + 8);
-    }
-    return 1;
+    if (!layout->plain_bytes || layout_identity(layout, &known) < 0 || !layout_plain(layout, &known, 0, ret))
+        return false;
+    memset((char *)ret + PLAIN_END, 0, sizeof *ret - PLAIN_END);
+    return true;
 }
 
 int layout_sample(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret)
@@ -268,7 +227,7 @@ int layout_sample(const struct layout *layout, const struct rk_record *record, s
 
     if (record->type != RK_RECORD_SAMPLE)
         return -EINVAL;
-    if (__builtin_expect(sample_plain(layout, record, ret), 1))
+    if (sample_plain(layout, record, ret))
         return 0;
     sample_clear(&sample);
     decode_sample(layout, &c, true, &sample);

@@ -24,7 +24,7 @@ int ring_init(struct ring *ring, struct perf_page *page, size_t bytes)
     ring->page = page;
     ring->data = (const unsigned char *)page + offset;
     ring->size = size;
-    ring->position = ring->released = ring->head = page->data_tail;
+    ring->position = ring->released = ring->head = ring->limit = page->data_tail;
     ring->skipped = 0;
     ring->mapped = 0;
     return 0;
@@ -85,8 +85,18 @@ static inline uint64_t ring_left(struct ring *ring)
 static int ring_give_up(struct ring *ring)
 {
     ring->skipped += ring->head - ring->position;
-    ring->position = ring->head;
+    ring->position = ring->limit = ring->head;
     return -EBADMSG;
+}
+
+/* Sets `limit`. How many bytes then lie before it, of `left` ≥ 1 up to head; 0: position or head can't be. */
+static uint64_t ring_piece(struct ring *ring, uint64_t left)
+{
+    uint64_t at = ring->position & (ring->size - 1), piece = left < ring->size - at ? left : ring->size - at;
+
+    piece = ring->head - ring->released > ring->size || at % 8 ? 0 : piece & ~UINT64_C(7);
+    ring->limit = ring->position + piece;
+    return piece;
 }
 
 int ring_next_slowly(struct ring *ring, const struct perf_header **ret)
@@ -95,25 +105,26 @@ int ring_next_slowly(struct ring *ring, const struct perf_header **ret)
 
     if (left == 0)
         return 0;
-    uint64_t at = ring->position & (ring->size - 1);
-    if (left < sizeof(struct perf_header) || ring->head - ring->released > ring->size || at % 8)
+    if (ring_piece(ring, left) == 0)
         return ring_give_up(ring);
 
     /* Sizes are multiples of 8, and so is the ring's: a header never wraps. */
+    uint64_t at = ring->position & (ring->size - 1);
     const unsigned char *data = ring->data + at;
     struct perf_header header;
     memcpy(&header, data, sizeof header);
     if (header.size < sizeof header || header.size % 8 || header.size > left)
         return ring_give_up(ring);
 
+    ring->position += header.size;
     if (__builtin_expect(at + header.size > ring->size, 0)) {
         size_t front = (size_t)(ring->size - at);
 
         memcpy(ring->bounce, data, front);
         memcpy(ring->bounce + front, ring->data, header.size - front);
         data = ring->bounce;
+        ring->limit = ring->position;
     }
-    ring->position += header.size;
     *ret = (const struct perf_header *)(const void *)data;
     return 1;
 }
@@ -126,14 +137,14 @@ int ring_views(struct ring *ring, const struct perf_header **ret, size_t max)
 
     if (left == 0 || max == 0)
         return 0;
-    uint64_t at = ring->position & (ring->size - 1);
-    if (left < sizeof(struct perf_header) || ring->head - ring->released > ring->size || at % 8)
+    uint64_t piece = ring_piece(ring, left);
+    if (piece == 0)
         return ring_give_up(ring);
-    uint64_t run = left < ring->size - at ? left : ring->size - at; /* up to head, or the data's end */
-    const unsigned char *data = ring->data + at, *end = data + run;
+    const unsigned char *first = ring->data + (ring->position & (ring->size - 1)), *data = first,
+                        *end = data + piece;
     size_t n = 0, most = max < INT32_MAX ? max : INT32_MAX;
 
-    while (n < most && end - data >= (ptrdiff_t)sizeof(struct perf_header)) {
+    while (n < most && data < end) {
         struct perf_header header;
         memcpy(&header, data, sizeof header);
         if (header.size != size) {
@@ -146,31 +157,28 @@ int ring_views(struct ring *ring, const struct perf_header **ret, size_t max)
         ret[n++] = (const struct perf_header *)(const void *)data;
         data += size;
     }
-    ring->position += (uint64_t)(data - (ring->data + at));
+    ring->position += (uint64_t)(data - first);
     return n ? (int)n : ring_next(ring, ret); /* one that wraps, or makes no sense */
 }
 
-#define RUN_AHEAD 2048
-
 size_t ring_run(struct ring *ring, uint32_t type, size_t least, size_t max, const struct perf_header **ret)
 {
-    uint64_t left = ring_left(ring), at = ring->position & (ring->size - 1);
+    uint64_t left = ring_left(ring), piece = left ? ring_piece(ring, left) : 0;
 
-    if (left < sizeof(struct perf_header) || ring->head - ring->released > ring->size || at % 8)
+    if (piece == 0)
         return 0;
-    uint64_t run = left < ring->size - at ? left : ring->size - at;
-    const struct perf_header *first = (const void *)(ring->data + at);
+    const unsigned char *data = ring->data + (ring->position & (ring->size - 1));
+    const struct perf_header *first = (const void *)data;
     const uint64_t size = first->size;
     if (first->type != type || size < sizeof *first || size < least || size % 8)
         return 0;
     size_t n = 0;
-    const unsigned char *data = ring->data + at;
-    for (max = max < run / size ? max : (size_t)(run / size); n < max; n++, data += size) {
+    for (max = max < piece / size ? max : (size_t)(piece / size); n < max; n++, data += size) {
         struct perf_header header;
         memcpy(&header, data, sizeof header);
         if (header.type != type || header.size != size)
             break;
-        __builtin_prefetch(data + RUN_AHEAD); /* the ring is larger than a cache, and was written elsewhere */
+        __builtin_prefetch(data + RING_AHEAD);
     }
     ring->position += n * size;
     *ret = first;
@@ -188,6 +196,7 @@ int ring_span(struct ring *ring, const unsigned char **ret, size_t *ret_n)
     uint64_t at = ring->position & (ring->size - 1);
     uint64_t n = left < ring->size - at ? left : ring->size - at;
     ring->position += n;
+    ring->limit = ring->position;
     *ret = ring->data + at;
     *ret_n = (size_t)n;
     return 1;

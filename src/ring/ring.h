@@ -23,6 +23,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct ring {
     struct perf_page *page;
@@ -31,8 +32,10 @@ struct ring {
     uint64_t head;     /* the kernel's, as last seen */
     uint64_t position; /* the next record; the kernel's tail follows at ring_release() */
     uint64_t released; /* the tail as last stored */
-    uint64_t skipped;  /* bytes given up because a record's size made no sense */
-    size_t mapped;     /* bytes of data mapped by ring_map(); 0: not ours */
+    uint64_t
+        limit; /* position … limit lies in one piece before head and has been looked at, but for the records in it */
+    uint64_t skipped; /* bytes given up because a record's size made no sense */
+    size_t mapped;    /* bytes of data mapped by ring_map(); 0: not ours */
     _Alignas(8) unsigned char bounce[64 << 10];
 };
 
@@ -63,6 +66,7 @@ size_t ring_run(struct ring *ring, uint32_t type, size_t least, size_t max, cons
 static inline void ring_unread(struct ring *ring, uint64_t bytes)
 {
     ring->position -= bytes;
+    ring->limit = ring->position; /* the data's end may lie between */
 }
 
 /* Bytes that went through the ring before the next record: of the last one, ring_offset() - record->size. */
@@ -86,24 +90,44 @@ bool ring_has(const struct ring *ring, uint64_t types);
 /* Hot. Gives all that was read back to the kernel. Once per batch. */
 void ring_release(struct ring *ring);
 
-/* The way of nearly every record: it lies in one piece before the head that was seen last. */
+/* So far ahead of what is read, the ring is fetched: it is larger than a near cache, and was written elsewhere. Beyond the data's
+ * end nothing comes of it. */
+#define RING_AHEAD 2048
+
+/* Hot. The way of nearly every record: the next one and its header, if it lies in one piece before the head that was seen
+ * last, or NULL: ring_next() knows. It is read once ring_pass() is told its size. */
+static inline const void *ring_peek(const struct ring *ring, uint64_t *ret_header)
+{
+    const unsigned char *data = ring->data + (ring->position & (ring->size - 1));
+    uint64_t left = ring->limit - ring->position, header; /* left: a multiple of 8 */
+
+    if (__builtin_expect(left == 0, 0))
+        return NULL;
+    memcpy(&header, data, sizeof header);
+    __builtin_prefetch(data + RING_AHEAD);
+    uint64_t size = header >> 48;
+    if (__builtin_expect(size - sizeof header > left - sizeof header || size % 8, 0))
+        return NULL;
+    *ret_header = header;
+    return data;
+}
+
+static inline void ring_pass(struct ring *ring, uint64_t size)
+{
+    ring->position += size;
+}
+
 int ring_next_slowly(struct ring *ring, const struct perf_header **ret);
 static inline int ring_next(struct ring *ring, const struct perf_header **ret)
 {
-    uint64_t at = ring->position & (ring->size - 1), left = ring->head - ring->position;
+    uint64_t header;
+    const void *data = ring_peek(ring, &header);
 
-    if (__builtin_expect(left >= sizeof(struct perf_header) && ring->head - ring->released <= ring->size,
-                         1)) {
-        const struct perf_header *header = (const void *)(ring->data + at);
-        uint64_t size = header->size;
-        if (__builtin_expect(
-                size >= sizeof *header && !((size | at) & 7) && size <= left && size <= ring->size - at, 1)) {
-            ring->position += size;
-            *ret = header;
-            return 1;
-        }
-    }
-    return ring_next_slowly(ring, ret);
+    if (__builtin_expect(!data, 0))
+        return ring_next_slowly(ring, ret);
+    ring_pass(ring, header >> 48);
+    *ret = data;
+    return 1;
 }
 
 #endif

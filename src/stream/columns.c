@@ -95,19 +95,14 @@ static bool batch_begin(const struct rk_stream *st, const struct rk_columns *col
 {
     const struct stream_event *first = st->events.items;
 
-    if (!st->views || st->deferred || st->mixed || st->any != 0)
-        return false;
     uint64_t type = first->layout.sample_type;
-    if (type & ~LAYOUT_PLAIN || first->attr.sample_type != type ||
-        (type & RK_SAMPLE_ID && type & RK_SAMPLE_IDENTIFIER))
+    if (!st->views || st->deferred || !st->plain || !stream_alike(st) ||
+        (st->events.n > 1 && !(type & RK_SAMPLE_PERIOD)))
         return false;
-    for (size_t i = 1; i < st->events.n; i++)
-        if (st->events.items[i].attr.sample_type != type || !(type & RK_SAMPLE_PERIOD))
-            return false;
     b->layout = &first->layout;
     b->chains = columns->chain_start && columns->chains;
     b->fixed = st->events.n == 1 && !(type & RK_SAMPLE_CALLCHAIN) && st->live;
-    b->period = first->attr.flags & ATTR_FREQ ? 0 : first->attr.sample_period;
+    b->period = first->period;
     return true;
 }
 

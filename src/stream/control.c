@@ -71,8 +71,10 @@ int rk_stream_period(struct rk_stream *st, uint32_t event, uint64_t period)
         return -EINVAL;
     int r = each_descriptor(st, event, set_period, period);
     if (r == 0) {
-        st->events.items[event].rate_changed = true;
-        st->events.items[event].attr.sample_period = period;
+        struct stream_event *at = &st->events.items[event];
+        at->rate_changed = true;
+        at->attr.sample_period = period;
+        at->period = stream_own_period(&at->attr);
     }
     return r;
 }

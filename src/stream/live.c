@@ -232,6 +232,9 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
     if (live->n == 1 && !live->overwrite) {
         st->straight = live_straight;
         st->views = live_views;
+        st->fork_word = set->fork_word;
+        if (!st->deferred && stream_alike(st))
+            st->ring = live->rings[0].ring;
     } else {
         st->refill = live_refill;
         /* A pass brings at most all rings, and two of them may wait. */
@@ -302,6 +305,7 @@ int live_pump(struct rk_stream *st, size_t limit, const struct pump_stacks *want
         pump_start(&live->pump, live->pumped, live->n, live->set->ring_bytes, limit, stacks, pump_wait, live);
     if (r < 0)
         return r;
+    st->ring = NULL;
     st->straight = NULL;
     st->views = NULL;
     st->refill = live_refill;

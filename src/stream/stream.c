@@ -3,7 +3,6 @@
 #include "base/error.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 struct rk_stream *stream_new(void)
 {
@@ -13,7 +12,8 @@ struct rk_stream *stream_new(void)
         free(st);
         return NULL;
     }
-    st->any = RK_NO_EVENT;
+    st->any = st->id_event = RK_NO_EVENT;
+    st->plain = true;
     return st;
 }
 
@@ -33,6 +33,11 @@ struct rk_stream *rk_stream_close(struct rk_stream *st)
     return NULL;
 }
 
+uint64_t stream_own_period(const struct perf_attr *attr)
+{
+    return attr->flags & ATTR_FREQ ? 0 : attr->sample_period;
+}
+
 int stream_event_add(struct rk_stream *st, const struct perf_attr *attr, const char *name)
 {
     struct layout layout;
@@ -48,6 +53,8 @@ int stream_event_add(struct rk_stream *st, const struct perf_attr *attr, const c
     event->layout = layout;
     event->attr = *attr;
     event->name = name;
+    event->period = stream_own_period(attr);
+    st->plain &= layout.plain_bytes != 0;
     if (attr->sample_type) {
         if (st->any == RK_NO_EVENT)
             st->any = (uint32_t)(event - st->events.items);
@@ -62,10 +69,16 @@ int stream_id_add(struct rk_stream *st, uint64_t id, uint32_t event)
     return table_put(&st->ids, id, event);
 }
 
-int stream_fail(const struct rk_stream *st, struct stream_fault fault)
+bool stream_alike(const struct rk_stream *st)
 {
-    *st->fault = fault;
-    return fault.code;
+    const struct stream_event *events = st->events.items;
+
+    if (st->any != 0 || st->mixed || (st->events.n > 1 && !events[0].layout.sample.id))
+        return false;
+    for (size_t i = 1; i < st->events.n; i++)
+        if (events[i].attr.sample_type != events[0].attr.sample_type)
+            return false;
+    return true;
 }
 
 /* The bit goes where there is no build-id. Of a live event it is known; files may have got theirs later (perf inject). */
@@ -219,7 +232,8 @@ static int next_whole(struct rk_stream *st, const struct rk_record **ret)
     }
 }
 
-int rk_stream_next(struct rk_stream *st, const struct rk_record **ret)
+/* Whatever the source. */
+static __attribute__((noinline)) int next_slowly(struct rk_stream *st, const struct rk_record **ret)
 {
     const struct rk_record *record = NULL;
 
@@ -227,6 +241,44 @@ int rk_stream_next(struct rk_stream *st, const struct rk_record **ret)
         return stream_fail(st, (struct stream_fault){.code = -ESTALE, .where = STREAM_FAULT_FORKED});
     int r = st->deferred ? next_whole(st, &record) : next_in_order(st, &record);
     return r == 1 ? hand_out(st, record, ret) : r;
+}
+
+/* The next sample is of another event than the one before it. */
+static __attribute__((noinline)) int next_of_other(struct rk_stream *st, const struct rk_record **ret)
+{
+    uint32_t event = table_get(&st->ids, st->record.id);
+
+    if (event == RK_NO_EVENT)
+        return next_slowly(st, ret);
+    st->id = st->record.id;
+    st->id_event = event;
+    return rk_stream_next(st, ret);
+}
+
+/* A sample in a single ring, which is what a loop over a thread's samples sees, takes the short way: nothing is called. */
+int rk_stream_next(struct rk_stream *st, const struct rk_record **ret)
+{
+    struct ring *ring = st->ring;
+    struct rk_record *record = &st->record;
+    const void *data;
+    uint64_t header;
+    uint32_t event = 0;
+
+    if (__builtin_expect(!ring || *st->fork_word == 0 || !(data = ring_peek(ring, &header)) ||
+                             !layout_head(&st->events.items[0].layout, data, header, record),
+                         0))
+        return next_slowly(st, ret);
+    if (st->events.n > 1) {
+        if (__builtin_expect(record->id != st->id || st->id_event == RK_NO_EVENT, 0))
+            return next_of_other(st, ret);
+        event = st->id_event;
+    }
+    record->event = event;
+    record->offset = ring_offset(ring);
+    ring_pass(ring, header >> 48);
+    st->events.items[event].tally.kept++;
+    *ret = record;
+    return 1;
 }
 
 int rk_stream_release(struct rk_stream *st)
@@ -256,21 +308,16 @@ int rk_stream_fd(const struct rk_stream *st)
     return st && st->live ? live_fd(st->live) : -EINVAL;
 }
 
-/* A sample that does not say its period has its event's, where that is fixed. */
-static void fixed_period(const struct perf_attr *attr, struct rk_sample *ret)
-{
-    if (!(attr->flags & ATTR_FREQ) && ret->size >= __builtin_offsetof(struct rk_sample, pid))
-        ret->period = attr->sample_period;
-}
-
-int rk_stream_sample(const struct rk_stream *st, const struct rk_record *record, struct rk_sample *ret)
+/* Any sample, and what is none. */
+static __attribute__((noinline)) int sample_slowly(const struct rk_stream *st, const struct rk_record *record,
+                                                   struct rk_sample *ret)
 {
     if (record->type != RK_RECORD_SAMPLE)
         return -EINVAL;
-    int r = record->event < st->events.n ? layout_sample(&st->events.items[record->event].layout, record, ret)
-                                         : -EBADMSG;
-    if (r == 0 && !(st->events.items[record->event].layout.sample_type & RK_SAMPLE_PERIOD))
-        fixed_period(&st->events.items[record->event].attr, ret);
+    const struct stream_event *event = record->event < st->events.n ? &st->events.items[record->event] : NULL;
+    int r = event ? layout_sample(&event->layout, record, ret) : -EBADMSG;
+    if (r == 0 && !event->layout.sample.period && ret->size >= __builtin_offsetof(struct rk_sample, pid))
+        ret->period = event->period;
     if (r == -EBADMSG)
         stream_fail(st, (struct stream_fault){.code = r,
                                               .where = STREAM_FAULT_SAMPLE,
@@ -279,6 +326,16 @@ int rk_stream_sample(const struct rk_stream *st, const struct rk_record *record,
                                               .offset = record->offset,
                                               .bytes = record->bytes});
     return r;
+}
+
+int rk_stream_sample(const struct rk_stream *st, const struct rk_record *record, struct rk_sample *ret)
+{
+    if (__builtin_expect(st->plain && record->type == RK_RECORD_SAMPLE && record->event < st->events.n, 1)) {
+        const struct stream_event *event = &st->events.items[record->event];
+        if (__builtin_expect(layout_plain(&event->layout, record, event->period, ret), 1))
+            return 0;
+    }
+    return sample_slowly(st, record, ret);
 }
 
 int rk_stream_read(const struct rk_stream *st, const struct rk_record *record, struct rk_sample *ret)
@@ -295,45 +352,6 @@ int rk_stream_read(const struct rk_stream *st, const struct rk_record *record, s
                                               .offset = record->offset,
                                               .bytes = record->bytes});
     return r;
-}
-
-int rk_stream_explain(const struct rk_stream *st, struct rk_error *ret)
-{
-    if (!st || !ret)
-        return -EINVAL;
-    const struct stream_fault *f = st->fault;
-    if (f->code == 0)
-        return -ENOENT;
-    switch (f->where) {
-    case STREAM_FAULT_RING:
-        fail(ret, f->code, RK_STAGE_STREAM, RK_CAUSE_UNKNOWN, NULL,
-             "ring %" PRIu32 ": after %" PRIu64
-             " bytes a record's size makes no sense; what waited in the ring was given up",
-             f->ring, f->offset);
-        break;
-    case STREAM_FAULT_RECORD:
-        fail(ret, f->code, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, NULL,
-             "the %s record at byte %" PRIu64 ", of %" PRIu64 " bytes, is too short for its event",
-             rk_record_name(f->type), f->offset, f->bytes);
-        break;
-    case STREAM_FAULT_SAMPLE:
-        fail(ret, f->code, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, NULL,
-             f->event < st->events.n
-                 ? "the sample at byte %" PRIu64 ", of %" PRIu64 " bytes, does not hold what its event says"
-                 : "the sample at byte %" PRIu64 ", of %" PRIu64 " bytes, is of no event of this recording",
-             f->offset, f->bytes);
-        break;
-    case STREAM_FAULT_QUEUE:
-        fail(ret, f->code, RK_STAGE_STREAM, RK_CAUSE_MEMORY, NULL, "out of memory for records that wait");
-        break;
-    case STREAM_FAULT_FILE:
-        return file_explain(st->file, ret);
-    case STREAM_FAULT_FORKED:
-        fail(ret, f->code, RK_STAGE_STREAM, RK_CAUSE_FORKED, "open a set and a stream in the child itself",
-             "this stream belongs to the process that forked this one");
-        break;
-    }
-    return 0;
 }
 
 size_t rk_stream_events(const struct rk_stream *st)

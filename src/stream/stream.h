@@ -17,6 +17,7 @@
 #include "base/table.h"
 #include "base/vector.h"
 #include "record/layout.h"
+#include "ring/ring.h"
 #include "stream/deferred.h"
 #include "stream/ledger.h"
 #include "stream/order.h"
@@ -38,6 +39,7 @@ struct stream_event {
     struct layout layout;
     struct perf_attr attr;
     const char *name;
+    uint64_t period;   /* of samples that don't say theirs; 0: it isn't fixed */
     bool rate_changed; /* while running: what was due can't be told from the count */
     struct stream_tally tally;
 };
@@ -58,6 +60,14 @@ struct stream_fault {
 };
 
 struct rk_stream {
+    /* The short way of rk_stream_next(): the single ring of events whose samples have the same fields, of which none is
+     * held back; NULL: there is no such way. */
+    struct ring *ring;
+    const uint32_t *fork_word; /* 0: perhaps a forked child, which the long way finds out */
+    uint64_t id;               /* of the last sample that came the short way, of one event of several … */
+    uint32_t id_event;         /* … which is this; RK_NO_EVENT: none yet */
+    bool plain;                /* all samples are (layout.h) */
+
     VECTOR(struct stream_event) events;
     struct table ids;
     uint32_t any;               /* an event with sample fields: all have their ids where it has them … */
@@ -88,6 +98,8 @@ struct rk_stream *stream_new(void);
 /* Adds an event with its ids. `name` must outlive the stream. 0, -ENOMEM, -EINVAL (an attr that can't be). */
 int stream_event_add(struct rk_stream *stream, const struct perf_attr *attr, const char *name);
 int stream_id_add(struct rk_stream *stream, uint64_t id, uint32_t event);
+/* Whether all samples have the same fields, and tell their event where there are several. */
+bool stream_alike(const struct rk_stream *stream);
 
 /* Hot. Fills *ret from a record's bytes; the event of one that is too short is STREAM_DAMAGED. */
 void stream_identify_slowly(const struct rk_stream *stream, const struct perf_header *header, uint64_t offset,
@@ -95,9 +107,10 @@ void stream_identify_slowly(const struct rk_stream *stream, const struct perf_he
 static inline void stream_identify(const struct rk_stream *stream, const struct perf_header *header,
                                    uint64_t offset, struct rk_record *ret)
 {
-    if (__builtin_expect(stream->events.n == 1 && stream->any == 0 &&
-                             layout_head(&stream->events.items[0].layout, header, ret),
-                         1)) {
+    if (__builtin_expect(
+            stream->events.n == 1 && stream->any == 0 &&
+                layout_head(&stream->events.items[0].layout, header, layout_word(header, 0), ret),
+            1)) {
         ret->event = 0;
         ret->offset = offset;
     } else {
@@ -122,8 +135,11 @@ static inline uint64_t stream_key(const struct rk_record *record, uint64_t *last
 /* Queues a record; one that finds no memory is counted as dropped. 0 or -ENOMEM. */
 int stream_push(struct rk_stream *stream, const struct rk_record *record, uint64_t time);
 
-/* Notes what failed and returns its code. */
+/* fault.c: notes what failed and returns its code. */
 int stream_fail(const struct rk_stream *stream, struct stream_fault fault);
+
+/* The period that the event was given, 0: a frequency. */
+uint64_t stream_own_period(const struct perf_attr *attr);
 
 /* The period that the event really has, 0: none that is fixed. A clock sampled by frequency has one: the kernel
  * turns its frequency into a period, of 10 µs at least, once. */
