@@ -4,10 +4,9 @@
  */
 #include "command.h"
 #include "handles.h"
-#include "page.h"
 #include "print.h"
 #include "report.h"
-#include "view.h"
+#include "shape.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,29 +17,26 @@
 
 #define BAR 10 /* columns to either side */
 
-enum { BY = VIEW_OWN, NORMALISE, LIMIT, LINES, CSV, JSON, HTML, OPEN };
+enum { NORMALISE = SHAPE_OWN };
 
 static const struct option table[] = {
-    {BY, 0, "by", "WHAT", "a row for each " VIEW_PER},
+    {SHAPE_BY, 0, "by", "WHAT", "a row for each " VIEW_PER},
     {NORMALISE, 0, "normalise", "HOW",
      "compare shares (weight, default), rates (time), or as they are (none)"},
-    {LIMIT, 0, "percent-limit", "PERCENT", "leave out changes below it; default 0.01"},
-    {LINES, 0, "lines", "N", "show so many rows; default 30; 0: all"},
+    {SHAPE_LIMIT, 0, "percent-limit", "PERCENT", "leave out changes below it; default 0.01"},
+    {SHAPE_LINES, 0, "lines", "N", "show so many rows; default 30; 0: all"},
     VIEW_OPTIONS,
-    {CSV, 0, "csv", NULL, "all rows that differ, as CSV"},
-    {JSON, 0, "json", NULL, "print JSON"},
-    {HTML, 0, "html", "OUT", "write a page for a browser: a flame graph in two colours, and more"},
-    {OPEN, 0, "open", NULL, "… and show it"},
+    {SHAPE_CSV, 0, "csv", NULL, "all rows that differ, as CSV"},
+    {SHAPE_JSON, 0, "json", NULL, "print JSON"},
+    {SHAPE_HTML, 0, "html", "OUT", "write a page for a browser: a flame graph in two colours, and more"},
+    {SHAPE_OPEN, 0, "open", NULL, "… and show it"},
     {0},
 };
 
 struct words {
+    struct shape shape;
     struct view view;
-    uint32_t per, normalise;
-    double limit;
-    uint64_t lines;
-    int format; /* CSV, JSON, 0 */
-    struct page_options page;
+    uint32_t normalise;
 };
 
 static void words_free(struct words *w)
@@ -92,7 +88,7 @@ static void print_bar(const struct colours *c, double share)
     printf("  %s%s%s|%s%s%s", c->good, less, c->plain, c->bad, more, c->plain);
 }
 
-static void print_rows(const struct rk_profile_diff *d, const struct words *w)
+static void print_rows(const struct rk_profile_diff *d, const struct shape *w)
 {
     struct colours c = print_colours(stdout);
     size_t width = print_width(stdout), shown = 0, hidden = 0;
@@ -175,55 +171,24 @@ static void print_json(const struct rk_profile_diff *d)
 
 static int take(const struct options *o, int id, struct words *w)
 {
-    char *end;
-    int per;
-
-    switch (id) {
-    case BY:
-        per = view_per(o->value);
-        if (per < 0)
-            return options_wrong(o, "--by: '%s' is none of " VIEW_PER, o->value);
-        w->per = (uint32_t)per;
-        return 0;
-    case NORMALISE:
-        if (strcmp(o->value, "weight") != 0 && strcmp(o->value, "time") != 0 && strcmp(o->value, "none") != 0)
-            return options_wrong(o, "--normalise: '%s' is none of weight, time, none", o->value);
-        w->normalise = o->value[0] == 'w'   ? RK_NORMALISE_WEIGHT
-                       : o->value[0] == 't' ? RK_NORMALISE_TIME
-                                            : RK_NORMALISE_NONE;
-        return 0;
-    case LIMIT:
-        w->limit = strtod(o->value, &end);
-        if (end == o->value || (*end && strcmp(end, "%") != 0) || !(w->limit >= 0 && w->limit <= 100))
-            return options_wrong(o, "--percent-limit wants a number from 0 to 100, not '%s'", o->value);
-        return 0;
-    case LINES:
-        return options_number(o, "--lines", 0, UINT32_MAX, &w->lines) < 0 ? STATUS_USAGE : 0;
-    case CSV:
-    case JSON:
-        if (w->format && w->format != id)
-            return options_wrong(o, "--csv and --json exclude each other");
-        w->format = id;
-        return 0;
-    case HTML:
-        w->page.path = o->value;
-        return 0;
-    case OPEN:
-        w->page.show = true;
-        return 0;
-    default:
-        return view_take(o, &w->view, id) < 0 ? STATUS_USAGE : 0;
-    }
+    if (id != NORMALISE)
+        return shape_take(o, &w->shape, &w->view, id);
+    if (strcmp(o->value, "weight") != 0 && strcmp(o->value, "time") != 0 && strcmp(o->value, "none") != 0)
+        return options_wrong(o, "--normalise: '%s' is none of weight, time, none", o->value);
+    w->normalise = o->value[0] == 'w'   ? RK_NORMALISE_WEIGHT
+                   : o->value[0] == 't' ? RK_NORMALISE_TIME
+                                        : RK_NORMALISE_NONE;
+    return 0;
 }
 
-static int show(const struct rk_profile_diff *d, const struct words *w)
+static int show(const struct rk_profile_diff *d, const struct shape *w)
 {
-    if (w->format == CSV)
-        print_csv(d);
-    else if (w->format == JSON)
-        print_json(d);
-    else
+    if (!w->format)
         print_rows(d, w);
+    else if (strcmp(w->format, "csv") == 0)
+        print_csv(d);
+    else
+        print_json(d);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
     fprintf(stderr, "reckon diff: writing failed: %s\n", strerror(errno));
@@ -241,7 +206,7 @@ int verb_diff(int argc, char **argv)
                  "percentage points.",
         .table = table,
     };
-    __attribute__((cleanup(words_free))) struct words w = {.limit = 0.01, .lines = 30};
+    __attribute__((cleanup(words_free))) struct words w = {.shape = {.limit = 0.01, .lines = 30}};
     struct rk_error e = {.size = sizeof e};
     struct rk_profile_diff *d = NULL;
     int id, status = 0;
@@ -256,24 +221,22 @@ int verb_diff(int argc, char **argv)
         return options_status(id);
     if (o.rest_n != 2)
         return options_wrong(&o, "two recordings are compared: BEFORE AFTER");
-    if (w.page.path && w.format)
-        return options_wrong(&o, "--html excludes --csv and --json");
-    if (page_mistake(&w.page))
-        return options_wrong(&o, "%s", page_mistake(&w.page));
+    if ((status = shape_check(&o, &w.shape)))
+        return status;
     handle_recording struct recording before = {0}, after = {0};
     if ((status = read_one(o.rest[0], &w.view, &before)) || (status = read_one(o.rest[1], &w.view, &after)))
         return status;
-    if (w.page.path) {
-        status = page_of_pair("diff", before.profiles[0], after.profiles[0], &w.page);
+    if (w.shape.page.path) {
+        status = page_of_pair("diff", before.profiles[0], after.profiles[0], &w.shape.page);
         return status == 0 && (before.damaged || after.damaged) ? STATUS_FAILED : status;
     }
-    if (rk_profile_diff(before.profiles[0], after.profiles[0], w.per, w.normalise, &d, &e) < 0)
+    if (rk_profile_diff(before.profiles[0], after.profiles[0], w.shape.per, w.normalise, &d, &e) < 0)
         return print_error("diff", &e);
-    if (!w.format) {
+    if (!w.shape.format) {
         print_side("before", o.rest[0], before.profiles[0]);
         print_side("after", o.rest[1], after.profiles[0]);
     }
-    status = show(d, &w);
+    status = show(d, &w.shape);
     rk_profile_diff_free(d);
     return status == 0 && (before.damaged || after.damaged) ? STATUS_FAILED : status;
 }

@@ -2,6 +2,7 @@
  * reckon export and reckon merge: profiles in other tools' formats; several files as one.
  */
 #include "command.h"
+#include "destination.h"
 #include "handles.h"
 #include "print.h"
 #include "view.h"
@@ -77,10 +78,13 @@ static int write_profile(const char *verb, const struct rk_profile *profile, con
     int rc = rk_profile_export(profile, format, &sink, &e);
     errno = 0;
     bool bad = (to == stdout ? fflush(to) : fclose(to)) != 0;
+    int why = errno;
+    if ((rc < 0 || bad) && to != stdout)
+        destination_forget(path);
     if (rc < 0)
         return print_error(verb, &e);
     if (bad) {
-        fprintf(stderr, "reckon %s: %s: %s\n", verb, to == stdout ? "stdout" : path, strerror(errno));
+        fprintf(stderr, "reckon %s: %s: %s\n", verb, to == stdout ? "stdout" : path, strerror(why));
         return STATUS_FAILED;
     }
     return 0;
@@ -106,7 +110,11 @@ static int take(struct options *o, int argc, char **argv, struct words *w, int *
             return STATUS_USAGE;
     }
     *ret_answer = id;
-    return id < 0 ? options_status(id) : unknown_format(o, w->format);
+    if (id < 0)
+        return options_status(id);
+    if (w->output && destination_is_recording(w->output))
+        return options_wrong(o, "-o: '%s' is a recording, which would be gone", w->output);
+    return unknown_format(o, w->format);
 }
 
 int verb_export(int argc, char **argv)

@@ -1,6 +1,7 @@
 #include "page.h"
 
 #include "command.h"
+#include "destination.h"
 #include "print.h"
 
 #include <errno.h>
@@ -21,6 +22,8 @@ const char *page_mistake(const struct page_options *options)
         return "--open needs a file: --html can't be - then";
     if (options->path && strcmp(options->path, "-") == 0 && isatty(STDOUT_FILENO))
         return "--html - writes a page, and standard output is a terminal";
+    if (options->path && destination_is_recording(options->path))
+        return "--html names the page to write, and that is a recording: --html PAGE.html FILE";
     return NULL;
 }
 
@@ -64,21 +67,14 @@ static void show(const char *verb, const char *path)
         cannot(verb, path, errno);
         return;
     }
-    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    const char *screen = getenv("WAYLAND_DISPLAY") ? getenv("WAYLAND_DISPLAY") : getenv("DISPLAY");
+    size_t tried =
+        screen && screen[0] ? sizeof programs / sizeof *programs : 1; /* those need one, $BROWSER may not */
+    for (size_t i = 0; i < tried; i++)
         if (programs[i] && programs[i][0] && start_browser(programs[i], whole) == 0)
             return;
-    fprintf(stderr,
-            "reckon %s: no browser could be started (xdg-open, $BROWSER); open it yourself: file://%s\n",
-            verb, whole);
-}
-
-/* What was begun and could not be ended is no page; what is no plain file is left alone. */
-static void forget(const char *path)
-{
-    struct stat st;
-
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        unlink(path);
+    fprintf(stderr, "reckon %s: no browser could be started (%s); open it yourself: file://%s\n", verb,
+            tried > 1 ? "xdg-open, $BROWSER" : "there is no display here, nor $BROWSER", whole);
 }
 
 static void tell(const char *verb, const char *path)
@@ -109,7 +105,7 @@ static int write_page(const char *verb, const struct rk_profile *before, const s
     bool bad = (to_stdout ? fflush(to) : fclose(to)) != 0;
     int why = errno;
     if ((rc < 0 || bad) && !to_stdout)
-        forget(path);
+        destination_forget(path);
     if (rc < 0)
         return print_error(verb, &e);
     if (bad)

@@ -5,40 +5,39 @@
 
 #include "command.h"
 #include "handles.h"
-#include "page.h"
 #include "print.h"
-#include "view.h"
+#include "shape.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BY = VIEW_OWN, NO_CHILDREN, CALLERS, CALLEES, LIMIT, TREE, LINES, CSV, JSON, HTML, OPEN };
+enum { NO_CHILDREN = SHAPE_OWN, CALLERS, CALLEES, TREE };
 
 static const struct option table[] = {
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
-    {BY, 0, "by", "WHAT", "a row for each " VIEW_PER},
+    {SHAPE_BY, 0, "by", "WHAT", "a row for each " VIEW_PER},
     {'s', 's', "sort", "KEY", "greatest self first (default), total or name; or as --by"},
     {NO_CHILDREN, 0, "no-children", NULL, "only what was sampled in it, not what it called"},
     {TREE, 0, "tree", NULL, "the stacks as a tree, from the outermost function on"},
     {CALLERS, 0, "callers", "REGEX", "how such functions are reached, as a tree from the inside out"},
     {CALLEES, 0, "callees", "REGEX", "what such functions do, as a tree that begins with them"},
-    {LIMIT, 0, "percent-limit", "PERCENT", "leave out what is below it; in trees 0.5"},
-    {LINES, 0, "lines", "N", "show so many rows; default 30, in trees 100; 0: all"},
+    {SHAPE_LIMIT, 0, "percent-limit", "PERCENT", "leave out what is below it; in trees 0.5"},
+    {SHAPE_LINES, 0, "lines", "N", "show so many rows; default 30, in trees 100; 0: all"},
     VIEW_OPTIONS,
-    {CSV, 0, "csv", NULL, "the rows as CSV, all of them"},
-    {JSON, 0, "json", NULL, "print JSON"},
-    {HTML, 0, "html", "OUT", "write a page for a browser: flame graph, callers, time line, table"},
-    {OPEN, 0, "open", NULL, "… and show it"},
+    {SHAPE_CSV, 0, "csv", NULL, "the rows as CSV, all of them"},
+    {SHAPE_JSON, 0, "json", NULL, "print JSON"},
+    {SHAPE_HTML, 0, "html", "OUT", "write a page for a browser: flame graph, callers, time line, table"},
+    {SHAPE_OPEN, 0, "open", NULL, "… and show it"},
     {0},
 };
 
 struct words {
+    struct shape shape;
     struct report report;
     struct view view;
-    const char *path, *format;
-    struct page_options page;
-    bool lines_set, limit_set;
+    const char *path;
+    bool tree; /* --tree itself */
 };
 
 static int flushed(const char *verb)
@@ -82,8 +81,9 @@ static int print_sections(const struct recording *recording, const struct report
 }
 
 /* --sort: an order, or, as perf has it, what rows are. */
-static int take_sort(const struct options *o, struct report *r)
+static int take_sort(const struct options *o, struct words *w)
 {
+    struct report *r = &w->report;
     int per = view_per(o->value);
 
     if (strcmp(o->value, "self") == 0 || strcmp(o->value, "overhead") == 0)
@@ -93,40 +93,22 @@ static int take_sort(const struct options *o, struct report *r)
     else if (strcmp(o->value, "name") == 0)
         r->order = REPORT_NAME;
     else if (per >= 0)
-        r->per = (uint32_t)per;
+        w->shape.per = (uint32_t)per;
     else
         return options_wrong(o, "--sort: '%s' is none of self, total, name, nor of " VIEW_PER, o->value);
-    return 0;
-}
-
-static int take_limit(const struct options *o, double *ret)
-{
-    char *end;
-    double limit = strtod(o->value, &end);
-
-    if (end == o->value || (*end && strcmp(end, "%") != 0) || !(limit >= 0 && limit <= 100))
-        return options_wrong(o, "--percent-limit wants a number from 0 to 100, not '%s'", o->value);
-    *ret = limit;
     return 0;
 }
 
 static int take(const struct options *o, int id, struct words *w)
 {
     struct report *r = &w->report;
-    int per;
 
     switch (id) {
     case 'i':
         w->path = o->value;
         return 0;
     case 's':
-        return take_sort(o, r);
-    case BY:
-        per = view_per(o->value);
-        if (per < 0)
-            return options_wrong(o, "--by: '%s' is none of " VIEW_PER, o->value);
-        r->per = (uint32_t)per;
-        return 0;
+        return take_sort(o, w);
     case NO_CHILDREN:
         r->no_children = true;
         return 0;
@@ -139,29 +121,33 @@ static int take(const struct options *o, int id, struct words *w)
         r->tree = true;
         return 0;
     case TREE:
-        r->tree = true;
-        return 0;
-    case LIMIT:
-        w->limit_set = true;
-        return take_limit(o, &r->percent_limit);
-    case LINES:
-        w->lines_set = true;
-        return options_number(o, "--lines", 0, UINT32_MAX, &r->lines) < 0 ? STATUS_USAGE : 0;
-    case CSV:
-    case JSON:
-        if (w->format && strcmp(w->format, id == CSV ? "csv" : "json") != 0)
-            return options_wrong(o, "--csv and --json exclude each other");
-        w->format = id == CSV ? "csv" : "json";
-        return 0;
-    case HTML:
-        w->page.path = o->value;
-        return 0;
-    case OPEN:
-        w->page.show = true;
+        r->tree = w->tree = true;
         return 0;
     default:
-        return view_take(o, &w->view, id) < 0 ? STATUS_USAGE : 0;
+        return shape_take(o, &w->shape, &w->view, id);
     }
+}
+
+/* What doesn't go together: 0, or an exit status with the message printed. */
+static int check(const struct options *o, const struct words *w)
+{
+    if (o->rest_n > 1 || (o->rest_n == 1 && w->path))
+        return options_wrong(o, "one recording at a time");
+    if (w->view.filter.callers && w->view.filter.callees)
+        return options_wrong(o, "--callers and --callees exclude each other");
+    if (w->tree && w->shape.format)
+        return options_wrong(o, "--tree is text; stacks as data: reckon export --format folded, or json");
+    return shape_check(o, &w->shape);
+}
+
+static struct report report_of(const struct words *w)
+{
+    struct report r = w->report;
+
+    r.per = w->shape.per;
+    r.lines = w->shape.lines_set ? w->shape.lines : r.tree ? 100 : 30;
+    r.percent_limit = w->shape.limit_set ? w->shape.limit : r.tree ? 0.5 : 0;
+    return r;
 }
 
 static void words_free(struct words *w)
@@ -193,27 +179,18 @@ int verb_report(int argc, char **argv)
         return status;
     if (id < 0)
         return options_status(id);
-    if (o.rest_n > 1 || (o.rest_n == 1 && w.path))
-        return options_wrong(&o, "one recording at a time");
-    if (w.view.filter.callers && w.view.filter.callees)
-        return options_wrong(&o, "--callers and --callees exclude each other");
-    if (!w.lines_set)
-        w.report.lines = w.report.tree ? 100 : 30;
-    if (!w.limit_set && w.report.tree)
-        w.report.percent_limit = 0.5;
-    if (w.page.path && w.format)
-        return options_wrong(&o, "--html excludes --csv and --json");
-    if (page_mistake(&w.page))
-        return options_wrong(&o, "%s", page_mistake(&w.page));
-    if (w.page.path)
-        return page_of_file("report", o.rest_n ? o.rest[0] : w.path, &w.view, &w.page);
-    if (!w.view.time && !w.format) /* no row tells when: those of all times are one */
+    if ((status = check(&o, &w)))
+        return status;
+    if (w.shape.page.path)
+        return page_of_file("report", o.rest_n ? o.rest[0] : w.path, &w.view, &w.shape.page);
+    if (!w.view.time && !w.shape.format) /* no row tells when: those of all times are one */
         w.view.how.times = RK_TIMES_NONE;
+    struct report report = report_of(&w);
     handle_recording struct recording recording = {0};
     status = view_read("report", o.rest_n ? o.rest[0] : w.path, &w.view, true, &recording);
     if (status == 0)
-        status = w.format ? print_format(&recording, w.report.per, w.format)
-                          : print_sections(&recording, &w.report);
+        status = w.shape.format ? print_format(&recording, report.per, w.shape.format)
+                                : print_sections(&recording, &report);
     if (status == 0)
         status = flushed("report");
     return status == 0 && recording.damaged ? STATUS_FAILED : status;

@@ -50,12 +50,35 @@ grep -q 'no/such/place.html: No such file' err || fail "it does not say why: $(c
 # --open starts a browser with the whole path; without one it says what to open.
 mkdir bin && printf '#!/bin/sh\necho "$1" >"%s/opened.new" && mv "%s/opened.new" "%s/opened"\n' "$PWD" "$PWD" "$PWD" >bin/xdg-open
 chmod +x bin/xdg-open
-(unset BROWSER && PATH=$PWD/bin:$PATH "$RECKON" report --html g.html --open a.data 2>/dev/null) || fail "--open failed"
+(unset BROWSER && DISPLAY=:99 PATH=$PWD/bin:$PATH "$RECKON" report --html g.html --open a.data 2>/dev/null) || fail "--open failed"
 tries=0
 while [ ! -f opened ] && [ $tries -lt 100 ]; do sleep 0.1 && tries=$((tries + 1)); done
 [ "$(cat opened)" = "$(realpath g.html)" ] || fail "--open opened '$(cat opened)'"
-(unset BROWSER && PATH=$PWD/none "$RECKON" report --html h.html --open a.data 2>err) || fail "--open without a browser failed"
+(unset BROWSER && DISPLAY=:99 PATH=$PWD/none "$RECKON" report --html h.html --open a.data 2>err) || fail "--open without a browser failed"
 grep -q "no browser could be started.*file://$(realpath h.html)" err || fail "no word of what to open: $(cat err)"
+
+rm opened # where there is no screen, what needs one is not asked in vain; $BROWSER may be one for a terminal
+(unset BROWSER DISPLAY WAYLAND_DISPLAY && PATH=$PWD/bin:$PATH "$RECKON" report --html h.html --open a.data 2>err) || fail "--open without a display failed"
+grep -q "there is no display here.*file://$(realpath h.html)" err || fail "no word of the display: $(cat err)"
+(unset DISPLAY WAYLAND_DISPLAY && BROWSER=$PWD/bin/xdg-open "$RECKON" report --html h.html --open a.data 2>err) || fail "\$BROWSER failed"
+tries=0
+while [ ! -f opened ] && [ $tries -lt 100 ]; do sleep 0.1 && tries=$((tries + 1)); done
+[ "$(cat opened)" = "$(realpath h.html)" ] || fail "\$BROWSER opened '$(cat opened)'"
+
+# A recording is not written over: --html without its value would take the file for it.
+cp a.data perf.data && cp a.data before.data
+for words in "report --html a.data" "report --html perf.data" "diff --html a.data a.data before.data" "export -o a.data a.data" \
+        "merge -o a.data a.data before.data" "record --html a.data true"; do
+    "$RECKON" $words >out 2>err
+    [ $? = 2 ] && grep -q 'is a recording' err || fail "reckon $words: $(cat err)"
+    cmp a.data before.data && cmp perf.data before.data || fail "reckon $words: the recording is gone"
+done
+rm perf.data
+"$RECKON" report --tree --csv a.data >out 2>err
+[ $? = 2 ] && grep -q 'reckon export --format folded' err || fail "--tree --csv: $(cat err)"
+# What can't be written whole is not left behind.
+(ulimit -f 1 && trap '' XFSZ && "$RECKON" export --format json -o part.json a.data 2>err) && fail "a full disk is no failure"
+[ ! -e part.json ] || fail "a part of an export is left"
 
 # What does not go together.
 for words in '--open' '--html - --open' '--html x --csv' '--html x --json'; do
