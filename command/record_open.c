@@ -170,7 +170,7 @@ static int apply_filters(const struct record_options *o, struct rk_host *host, s
 {
     int rc = 0;
 
-    for (size_t i = 0; i < o->n_filters && rc >= 0; i++) {
+    for (size_t i = 0; o->events && i < o->n_filters && rc >= 0; i++) {
         const struct record_filter *filter = &o->filters[i];
         struct rk_events *before = NULL;
         size_t range[2] = {0, 0};

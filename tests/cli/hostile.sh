@@ -83,4 +83,20 @@ for i in range(500):
     told += dump(f"mutation {i}", bytes(data))[0]
 print(f"500 mutations of {len(whole)} bytes: {told} told, the others read")
 PY
+
+# Recordings of every kind, ours and perf's, by thousands: in one process each 25.
+mutate=$BUILD/tests/fuzz/mutate_recording
+[ -x "$mutate" ] || exit 0
+busy='i=0; while [ $i -lt 5000 ]; do i=$((i + 1)); done'
+"$RECKON" record -q -e cpu-clock:u -F 2000 -g -z -o packed.data sh -c "$busy" 2>err || fail "-z"
+"$RECKON" record -q -e cpu-clock:u -F 2000 -o - sh -c "$busy" 2>err >piped.data || fail "-o -"
+"$RECKON" record -q -e cpu-clock:u -F 2000 -g -o plain.data sh -c "$busy" 2>err || fail "-g"
+"$RECKON" record -q -e page-faults:u -c 50 --call-graph dwarf,1024 --keep-stacks --regs user -d -o stacks.data sh -c : 2>err || fail "stacks"
+files=(plain.data packed.data piped.data stacks.data)
+if command -v perf >/dev/null && perf --version >/dev/null 2>&1; then
+    "$SOURCE"/tests/perf-record -q -e cpu-clock:u -F 2000 -g -o perfs.data sh -c "$busy" >/dev/null 2>&1 && files+=(perfs.data)
+    "$SOURCE"/tests/perf-record -q -e cpu-clock:u -F 2000 -o - sh -c "$busy" 2>/dev/null >perfs.pipe
+    [ ! -s perfs.pipe ] || files+=(perfs.pipe)
+fi
+"$mutate" 2000 "${files[@]}" 2>err || fail "mutate_recording 2000 ${files[*]}"
 exit 0

@@ -108,6 +108,29 @@ for file in dwarf regs data few z frames; do
     [ "$(samples $file.data)" -gt 5 ] || fail "$file: few samples"
     perf_agrees $file.data || fail "$file: perf reads other samples"
 done
+
+# Time stamps by each clock that the kernel takes lie between this clock's own before and after.
+python3 - "$RECKON" "$short" <<'PY' 2>err || fail "-k: $(tail -n 1 err)"
+import json, subprocess, sys, time
+reckon, short = sys.argv[1:]
+for name, clock in [("monotonic", 1), ("monotonic_raw", 4), ("realtime", 0), ("boottime", 7), ("tai", 11)]:
+    before = time.clock_gettime_ns(clock)
+    subprocess.run([reckon, "record", "-q", "-e", "page-faults:u", "-c", "1", "-k", name, "-o", "clock.data", "sh", "-c", ":"], check=True)
+    after = time.clock_gettime_ns(clock)
+    lines = subprocess.run([reckon, "dump", "--json", "--type", "sample", "clock.data"], stdout=subprocess.PIPE, check=True).stdout
+    times = [json.loads(line)["time"] for line in lines.splitlines()]
+    assert times and before <= min(times) and max(times) <= after, (name, before, min(times), max(times), after)
+PY
+
+# A group's samples carry all its counts, those of children too (inherit with SAMPLE_READ wants the thread's id sampled).
+if "$RECKON" record -q -e '{cpu-clock:u,page-faults:u}:S' -o group.data sh -c "sh -c '$short'; $busy" 2>err; then
+    "$RECKON" dump --json --type sample group.data | python3 -c '
+import json, sys
+samples = [json.loads(line) for line in sys.stdin]
+assert len(samples) > 5 and all(len(s["read"]["values"]) == 2 for s in samples), samples[:2]
+assert max(s["read"]["values"][1]["value"] for s in samples) > 0, "page-faults"
+' 2>err || fail ":S: $(tail -n 1 err)"
+fi
 header z.data 'cmdline : sh -c' && header z.data 'CPU_TOPOLOGY\|sibling' || fail "what the header tells"
 
 # A pipe, read by ourselves; the command's own output is not in it.

@@ -4,7 +4,7 @@
  *
  *     mutate COUNT FILE...       COUNT mutations in all, the same ones each time
  */
-#include "fuzz.h"
+#include "mutate.h"
 
 #include "elf/section.h"
 #include "elf/symtab.h"
@@ -17,30 +17,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BATCH = 25, ADDRESSES = 500 };
-#define MEMORY_MAX (UINT64_C(768) << 20)
-#define SECONDS_MAX 1.0
 
-static uint64_t state;
 static uint64_t *ruled; /* addresses that had a table, over all processes */
-
-static uint64_t next_random(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* A place worth changing: headers, and the sections that are read here; else anywhere. */
 static size_t place(struct elf *elf, size_t n)

@@ -4,34 +4,14 @@
  *
  *     mutate_lines COUNT FILE...       COUNT mutations of each file, the same ones each time
  */
-#include "fuzz.h"
+#include "mutate.h"
 
 #include "dwarf/resolve.h"
 
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { ADDRESSES = 300, CHANGES = 32 };
-#define MEMORY_MAX (UINT64_C(768) << 20)
-#define SECONDS_MAX 1.0
-
-static uint64_t state;
-
-static uint64_t next_random(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 /* The file, what is asked of it, and what it says undamaged: a number for each address's answer, and its unit. */
 struct subject {
