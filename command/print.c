@@ -141,6 +141,9 @@ static size_t character(const unsigned char *s)
         return 0;
     if (*s == 0xc2 && s[1] < 0xa0)
         return 0; /* the other control characters */
+    if (*s == 0xe2 && ((s[1] == 0x80 && ((s[2] >= 0x8b && s[2] <= 0x8f) || (s[2] >= 0xa8 && s[2] <= 0xae))) ||
+                       (s[1] == 0x81 && s[2] >= 0xa0 && s[2] <= 0xaf)))
+        return 0; /* U+200B … U+206F: what hides, or turns the order of a line round */
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;

@@ -13,7 +13,7 @@ function subject(event) {
     if (event.name === 'off-cpu')
         return ['the waiting', 'is'];
     const time = event.unit === 'ns' || /^(cpu-|ref-|)cycles\b/.test(event.name) || !event.name;
-    return time ? ['the time', 'is spent'] : ['the ' + event.name, 'is'];
+    return time ? ['the time', 'is spent'] : ['the ' + event.name, /s$/.test(event.name) ? 'are' : 'is'];
 }
 
 /* Samples of this event whose own function has no name: in all, and by module and reason, most first. */
@@ -143,9 +143,9 @@ function showGround(app) {
     // Little of it is said in few words; what bears on the figures is a warning, with what to do.
     const matters = (part, whole, text, small) => part > 0.01 * whole ? item('warn', text, small) : item('', text);
     const time = app.profile.buckets > 1 ? ` in ${duration(app.profile.buckets * app.profile.width)}` : '';
-    const threads = byThread(app.profile).filter((sum) => sum > 0).length;
+    const threads = byThread(app.profile).filter((sum) => sum > 0).length, known = app.profile.threads.some((t) => t.name || t.tid >= 0);
     const of = e.name && e.name !== 'samples' ? ` of ${e.name}` : '';
-    item('', `${some(e.samples, 'sample')}${of}${time}, ${some(threads, 'thread')}`,
+    item('', `${some(e.samples, 'sample')}${of}${time}${known ? ', ' + some(threads, 'thread') : ''}`,
         sides[1] ? `compared with ${some(e.before, 'sample')} before, brought to the same sum` : '');
     const all = e.samples + (e.lost || 0);
     if (e.lost === null)

@@ -80,7 +80,7 @@ class FlameView {
         const scale = this.width / (this.x1 - this.x0 || 1), limit = this.lowest(), root = this.tree.root;
         this.rows = [];
         this.more = false;
-        let row = [this.piece(root, scale)];
+        let row = [this.piece(root, 0, scale)];
         while (row.length && this.rows.length < limit) {
             this.rows.push(row);
             const next = [];
@@ -96,8 +96,8 @@ class FlameView {
             this.sizer.style.height = Math.max(height, this.height) + 'px';
         }
     }
-    piece(box, scale) {
-        return {box, left: Math.max(0, (box.x - this.x0) * scale), rest: 0, weight: 0,
+    piece(box, depth, scale) {
+        return {box, depth, left: Math.max(0, (box.x - this.x0) * scale), rest: 0, weight: 0,
             right: Math.min(this.width, (box.x + box.w - this.x0) * scale)};
     }
     layoutKids(box, scale, into) {
@@ -122,7 +122,7 @@ class FlameView {
             x = kid.x + kid.w;
             if (!seen(kid.x, kid.w))
                 continue;
-            const piece = this.piece(kid, scale);
+            const piece = this.piece(kid, kid.depth, scale);
             if (kid.w * scale >= 1) {
                 flush();
                 into.push(piece);
@@ -131,7 +131,7 @@ class FlameView {
             }
         }
         if (box.rest.n > 0 && seen(x, box.rest.w)) // those that were never made lie behind
-            narrow(this.piece({x, w: box.rest.w}, scale), box.rest.n, box.rest.w);
+            narrow(this.piece({x, w: box.rest.w}, box.depth + 1, scale), box.rest.n, box.rest.w);
         flush();
     }
     scrolled() {
@@ -166,9 +166,9 @@ class FlameView {
         const style = this.app.styleOf(this.tree, piece.box);
         c.fillStyle = style.fill;
         c.fillRect(piece.left, y, Math.max(width, 0.5), ROW - 1);
-        if (!piece.box || width < 4 * this.letter)
+        if (width < 4 * this.letter)
             return;
-        const text = this.app.fitting(this.tree, piece.box, Math.floor((width - 8) / this.letter));
+        const text = this.app.fitting(this.tree, piece, Math.floor((width - 8) / this.letter));
         if (!text)
             return;
         c.fillStyle = style.text;

@@ -37,7 +37,7 @@ class App {
     name(f) {
         const {strings, frames} = this.profile, {kind} = frames;
         if (kind[f] < 2)
-            return strings.at(frames.name[f]);
+            return strings.at(frames.name[f]) || '[unknown]';
         const module = this.moduleOf(f).name;
         return module.startsWith('[') ? module : `[${module}]`;
     }
@@ -53,9 +53,15 @@ class App {
     boxName(box) {
         return box.frame < 0 ? box.label : this.name(box.frame);
     }
-    /* As much of a box's name as fits in n letters. */
-    fitting(tree, box, n) {
-        const full = this.boxName(box);
+    /* What a run of boxes says that are too narrow each. */
+    restName(tree, piece) {
+        return `${some(piece.rest, tree.isOfThreads(piece.depth) ? 'thread' : 'function')} too narrow to draw`;
+    }
+    /* As much of a piece's name as fits in n letters. */
+    fitting(tree, piece, n) {
+        const {box} = piece, full = box ? this.boxName(box) : this.restName(tree, piece);
+        if (!box)
+            return full.length <= n ? full : cutTo(count(piece.rest) + ' more', n);
         if (full.length <= n)
             return full;
         let short = this.short.get(full);
@@ -293,7 +299,7 @@ class App {
     }
     tipFor(tree, piece) {
         if (!piece.box)
-            return [make('b', {textContent: `${some(piece.rest, 'function')} too narrow to draw`}),
+            return [make('b', {textContent: this.restName(tree, piece)}),
                 make('div', {textContent: tree instanceof TimeTree ? '' : percent(piece.weight, this.weights.sum)})];
         const rows = this.figures(tree, piece.box).map((row) => make('tr', {}, ...row.map((t) => make('td', {textContent: t}))));
         return [make('b', {textContent: this.boxName(piece.box)}),

@@ -60,6 +60,10 @@ class Tree {
             x += kid.w;
         }
     }
+    /* Whether the boxes of a row are threads, not functions. */
+    isOfThreads(depth) {
+        return depth === 1 && this.sides === 'thread';
+    }
     /* The box here that has the path of a box of another tree, or null. */
     find(other) {
         if (!other.parent)

@@ -114,6 +114,10 @@ head -c $(($(wc -c <out.pprof) / 2)) out.pprof >cut.pprof
 gunzip -c <out.pprof >plain.pprof 2>err && head -c $(($(wc -c <plain.pprof) / 2)) plain.pprof >half.pprof
 "$RECKON" report plain.pprof >out 2>err || fail "pprof that is not packed"
 "$RECKON" report half.pprof >out 2>err; [ $? -le 1 ] || fail "half of pprof"
+# What would turn a line's order round, or hide in it, is shown as its bytes.
+printf 'main;x\342\200\256gnp 5\nmain;\343\202\242 2\n' >turned.folded
+"$RECKON" report turned.folded >out 2>err && grep -qF 'x\xe2\x80\xaegnp' out && grep -q "$(printf '\343\202\242')" out || fail "names that turn round: $(cat out)"
+
 # Inlined functions of another's file are left out too; one that has none is not copied to leave out nothing.
 printf 'main;outer;deep_[i] 5\nmain 2\n' >inlined.folded
 "$RECKON" export --format folded --no-inline inlined.folded >out 2>err || fail "export --no-inline of folded stacks"

@@ -253,6 +253,8 @@ test('only what can be seen is made: what is nearer later comes behind it, and e
         return parts.map((main) => [main.w, t.kids(main).reduce((sum, k) => sum + k.w, 0), t.kids(main).length]);
     });
     assert.deepEqual(s.map((part) => part[2]), [1500, 1500]);
+    const names = await page.evaluate(() => [reckon.tree('flame').isOfThreads(1), ...[9, 12, 60].map((n) => reckon.fitting(reckon.tree('callers'), {box: null, rest: 1999, depth: 2}, n))]);
+    assert.deepEqual(names, [true, '1,999 mo…', '1,999 more', '1,999 functions too narrow to draw']);
     s.forEach(([whole, sum]) => assert.equal(sum, whole));
     await still(page);
 });
@@ -402,7 +404,7 @@ test('several events: one at a time', async () => {
     p.sides.push({event: 1, before: 0, period: 0, entries: [[0, 0, 2, 2, 10], [0, 3, 4, 1, 20]]});
     const page = await open(browser, pageOf('events', encode(p)));
     await page.selectOption('#event', {label: 'page-faults'});
-    assert.equal(await text(page, 'answer'), '66.7 % of the page-faults is in compare (prog).');
+    assert.equal(await text(page, 'answer'), '66.7 % of the page-faults are in compare (prog).');
     assert.match(await text(page, 'ground'), /it is not known whether samples were lost/);
     await still(page);
 });
@@ -474,6 +476,16 @@ test('the policy: no other script, no request', async () => {
     assert.equal(reached, 0);
     server.close();
     await page.context().close();
+});
+
+test('folded stacks: no threads are claimed, an empty name is told', async () => {
+    fs.writeFileSync(path.join(dir, 'x.folded'), 'main;;leaf 3\nmain 1\n');
+    reckon('report', '--html', 'folded.html', 'x.folded');
+    const page = await open(browser, path.join(dir, 'folded.html'));
+    assert.equal(await text(page, 'answer'), '75.0 % of the samples are in leaf.');
+    assert.match(await text(page, 'ground'), /^4 samplesit is not known/);
+    assert.ok((await page.evaluate(() => reckon.views.main.rows.flat().map((p) => reckon.boxName(p.box)))).includes('[unknown]'));
+    await still(page);
 });
 
 test('nothing sampled; no times; damaged data: said, not silent', async () => {
