@@ -1,5 +1,5 @@
 /*
- * Samples of page faults, left in a ring of 4 MiB, then taken out of a live stream: the best of five, in millions a second
+ * Samples of page faults, left in a ring of 4 MiB, then taken out of a live stream: the best of three, in millions a second
  * of CPU time. bench/iterator/ does the same with the Rust crate perf-event-open, both without chains and with them:
  *
  *     raw     the bytes of each record, nothing decoded
@@ -128,7 +128,7 @@ static int run(struct rk_host *host, const char *fields, uint64_t sample, char *
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
         double best = 0;
         uint64_t most = 0;
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 3; i++) {
             rk_set_enable(set);
             fault_below(at, sample ? 10 : 60, 16);
             rk_set_disable(set);

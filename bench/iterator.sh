@@ -1,8 +1,9 @@
 #!/bin/sh
 # Samples out of a live ring, by us and by the iterator of the Rust crate perf-event-open (built here if cargo is installed),
-# in turns: millions a second and how many there were, the best of three runs; then how they compare (bench/iterator.c says
-# what the rows are; "ip" is the crate in a program of its own that uses that field alone). The bars: by
-# the batch five times the crate's typed records, and 20 million small ones a second.
+# in turns: millions a second and how many there were, the median of seven rounds; then how they compare, the median of the
+# rounds' ratios and the least and the most of them, since a machine is not as fast in one minute as in the next
+# (bench/iterator.c says what the rows are; "ip" is the crate in a program of its own that uses that field alone). The bars:
+# by the batch five times the crate's typed records, and one by one 20 million small ones a second.
 #
 #   iterator.sh BUILD
 set -eu
@@ -20,20 +21,38 @@ else
         echo "perf-event-open - - - - ($(grep -m 1 error "$work/log" || tail -n 1 "$work/log"))"
     fi
 fi
-for round in 1 2 3; do
-    "$build/bench/bench-iterator" >>"$work/all"
-    [ -z "$peer" ] || { "$peer/bench-iterator" && "$peer/alone"; } >>"$work/all"
+for round in 1 2 3 4 5 6 7; do
+    {
+        "$build/bench/bench-iterator"
+        [ -z "$peer" ] || { "$peer/bench-iterator" && "$peer/alone"; }
+    } | sed "s/^/$round /" >>"$work/all"
 done
 awk '
-    $4 !~ /^[0-9.]+$/ { print; next }
-    { key = $1 " " $2 " " $3; if (!(key in best)) order[++n] = key; if ($4 > best[key] + 0) best[key] = $4; count[key] = $5 }
-    function like(ours, theirs, bar) {
-        if (best[theirs] > 0)
-            printf "%s / %s: %.2f%s\n", ours, theirs, best[ours] / best[theirs],
-                bar ? (best[ours] >= bar * best[theirs] ? ", above" : ", BELOW") " the bar of " bar : ""
+    $5 !~ /^[0-9.]+$/ { sub(/^[0-9]+ /, ""); if (!told[$0]++) print; next }
+    { key = $2 " " $3 " " $4; if (!(key in count)) order[++n] = key; rate[key, $1] = $5; count[key] = $6; rounds = $1 }
+    # Of values[1 … m]: their median; sorted thereafter.
+    function median(values, m,    i, k, v) {
+        for (i = 2; i <= m; i++) {
+            v = values[i]
+            for (k = i; k > 1 && values[k - 1] > v; k--) values[k] = values[k - 1]
+            values[k] = v
+        }
+        return m % 2 ? values[(m + 1) / 2] : (values[m / 2] + values[m / 2 + 1]) / 2
+    }
+    function like(ours, theirs, bar,    r, m, middle, values) {
+        for (r = 1; r <= rounds; r++)
+            if (rate[theirs, r] > 0) values[++m] = rate[ours, r] / rate[theirs, r]
+        if (!m) return
+        middle = median(values, m)
+        printf "%s / %s: %.2f (%.2f … %.2f)%s\n", ours, theirs, middle, values[1], values[m],
+            bar ? (middle >= bar ? ", above" : ", BELOW") " the bar of " bar : ""
     }
     END {
-        for (i = 1; i <= n; i++) print order[i], best[order[i]], count[order[i]]
+        for (i = 1; i <= n; i++) {
+            for (r = 1; r <= rounds; r++) values[r] = rate[order[i], r] + 0
+            middle[order[i]] = median(values, rounds)
+            printf "%s %.1f %d\n", order[i], middle[order[i]], count[order[i]]
+        }
         for (i = split("small chains", fields, " "); i >= 1; i--) {
             f = fields[i]
             like("reckon " f " batch", "perf-event-open " f " typed", 5)
@@ -41,6 +60,6 @@ awk '
             like("reckon " f " typed", "perf-event-open " f " typed", 0)
             like("reckon " f " raw", "perf-event-open " f " raw", 0)
         }
-        if (best["reckon small typed"])
-            printf "reckon small typed: %s the bar of 20 million a second\n", (best["reckon small typed"] >= 20 ? "above" : "BELOW")
+        if (middle["reckon small typed"])
+            printf "reckon small typed: %s the bar of 20 million a second\n", (middle["reckon small typed"] >= 20 ? "above" : "BELOW")
     }' "$work/all"

@@ -78,14 +78,15 @@ static bool take(struct rk_stream *st, struct rk_columns *columns, const struct 
 
 /* --- By the batch --- */
 
-#define BATCH 256
+#define BATCH 64
 /* Records at a time: they stay in the nearest cache while one column after the other is read. */
 #define RUN 64
+#define RUN_LEAST 8 /* where fewer have one size, views cost less for the next ones */
 
 struct batch {
     const struct layout *layout; /* of all events */
     bool chains;                 /* wanted, and there */
-    bool fixed;                  /* one event whose samples are of fixed words alone */
+    bool runs;                   /* one event: samples of one size that follow each other are looked for */
     uint64_t period;             /* where samples don't say it */
     const struct perf_header *views[BATCH];
     uint32_t events[BATCH];
@@ -101,7 +102,7 @@ static bool batch_begin(const struct rk_stream *st, const struct rk_columns *col
         return false;
     b->layout = &first->layout;
     b->chains = columns->chain_start && columns->chains;
-    b->fixed = st->events.n == 1 && !(type & RK_SAMPLE_CALLCHAIN) && st->live;
+    b->runs = st->events.n == 1;
     b->period = first->period;
     return true;
 }
@@ -244,19 +245,49 @@ static void batch_put(const struct rk_stream *st, const struct batch *b, size_t 
         columns->misc[row + i] = views[i]->misc;
 }
 
-/* A run of samples without chains becomes rows: how many. */
+/* How many of a run, from the first on, have a chain that fills them, as long as each has room. */
+static size_t run_chains(const struct batch *b, struct rk_columns *columns, uint64_t row,
+                         struct batch_run run, size_t n)
+{
+    size_t place = b->layout->head_bytes, least = b->layout->plain_bytes, i = 0;
+    uint64_t length = (run.stride - least) / 8;
+
+    if (b->chains && length && n > (columns->chains_max - columns->chain_start[row]) / length)
+        n = (size_t)((columns->chains_max - columns->chain_start[row]) / length);
+    while (i < n && batch_u64_at(OF_RUN(run, i), place) == length)
+        i++;
+    if (!b->chains)
+        return i;
+    uint64_t *start = columns->chain_start + row, *to = columns->chains + *start;
+    for (size_t k = 0; k < i; k++, to += length) {
+        const uint64_t *from = (const void *)((const unsigned char *)OF_RUN(run, k) + least);
+        uint64_t at = 0;
+        for (; at + 2 <= length; at += 2) /* mostly so few that a call of memcpy() costs more */
+            memcpy(to + at, from + at, 16);
+        if (at < length)
+            to[at] = from[at];
+        start[k + 1] = start[k] + length;
+    }
+    return i;
+}
+
+/* A run of samples becomes rows: how many. What of it is not as the others is left for batch_take(). */
 static size_t batch_run(struct rk_stream *st, const struct batch *b, struct rk_columns *columns, uint64_t row)
 {
     struct batch_run run = {0};
     uint64_t room = columns->max - row;
-    size_t n = live_run(st, b->layout->head_bytes, room < RUN ? (size_t)room : RUN, &run.first);
+    size_t all = live_run(st, b->layout->plain_bytes, room < RUN ? (size_t)room : RUN, &run.first), n = all;
 
     if (n == 0)
         return 0;
     run.stride = run.first->size;
-    BATCH_PUT(run_u64, run_u32, run);
-    if (b->chains)
+    if (b->layout->sample_type & RK_SAMPLE_CALLCHAIN)
+        n = run_chains(b, columns, row, run, n);
+    else if (b->chains)
         batch_chains(b, columns, row, NULL, n);
+    if (n < all)
+        live_unread(st->live, (all - n) * run.stride);
+    BATCH_PUT(run_u64, run_u32, run);
     for (size_t i = 0; columns->event && i < n; i++)
         columns->event[row + i] = 0;
     for (size_t i = 0; columns->misc && i < n; i++)
@@ -328,9 +359,9 @@ int64_t rk_stream_columns(struct rk_stream *st, struct rk_columns *columns)
     }
     if (batch_begin(st, columns, &b)) {
         while (row < columns->max) {
-            size_t run = b.fixed ? batch_run(st, &b, columns, row) : 0;
+            size_t run = b.runs ? batch_run(st, &b, columns, row) : 0;
             row += run;
-            if (run)
+            if (run >= RUN_LEAST)
                 continue;
             if ((r = batch_take(st, &b, columns, &row)) == 0)
                 break;

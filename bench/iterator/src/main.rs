@@ -1,4 +1,4 @@
-// Samples of page faults, left in a ring of 4 MiB, then taken out by the crate's iterator: its best of five, in millions a
+// Samples of page faults, left in a ring of 4 MiB, then taken out by the crate's iterator: its best of three, in millions a
 // second of CPU time. bench/iterator.c does the same. raw: the bytes of each record by into_cow(), nothing decoded; typed:
 // each record as the crate's own struct, handed to code that the compiler can't look into (bin/alone.rs: one that it can).
 // Without chains, and with them.
@@ -76,7 +76,7 @@ fn run(fields: &str, chains: bool, at: *mut u8, sum: &mut u64) {
 fn measure(fields: &str, name: &str, chains: bool, at: *mut u8, counter: &Counter, sampler: &Sampler, sum: &mut u64,
     work: impl Fn(&Sampler, &mut u64) -> u64) {
     let (mut best, mut most) = (0.0f64, 0u64);
-    for _ in 0..5 {
+    for _ in 0..3 {
         counter.enable().unwrap();
         fault_below(at, if chains { 10 } else { 60 }, 16);
         counter.disable().unwrap();

@@ -28,7 +28,7 @@ fn main() {
         let at = libc::mmap(std::ptr::null_mut(), pages * 4096, libc::PROT_READ | libc::PROT_WRITE,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) as *mut u8;
         libc::madvise(at as *mut _, pages * 4096, libc::MADV_NOHUGEPAGE);
-        for _ in 0..5 {
+        for _ in 0..3 {
             counter.enable().unwrap();
             for _ in 0..60 {
                 for i in 0..pages {
