@@ -23,13 +23,9 @@ static const struct option table[] = {
     {SHAPE_BY, 0, "by", "WHAT", "a row for each " VIEW_PER},
     {NORMALISE, 0, "normalise", "HOW",
      "compare shares (weight, default), rates (time), or as they are (none)"},
-    {SHAPE_LIMIT, 0, "percent-limit", "PERCENT", "leave out changes below it; default 0.01"},
-    {SHAPE_LINES, 0, "lines", "N", "show so many rows; default 30; 0: all"},
-    VIEW_OPTIONS,
-    {SHAPE_CSV, 0, "csv", NULL, "all rows that differ, as CSV"},
-    {SHAPE_JSON, 0, "json", NULL, "print JSON"},
-    {SHAPE_HTML, 0, "html", "OUT", "write a page for a browser: a flame graph in two colours, and more"},
-    {SHAPE_OPEN, 0, "open", NULL, "… and show it"},
+    SHAPE_OPTIONS("leave out changes below it; default 0.01", "show so many rows; default 30; 0: all",
+                  "all rows that differ, as CSV",
+                  "write a page for a browser: a flame graph in two colours, and more"),
     {0},
 };
 

@@ -22,13 +22,9 @@ static const struct option table[] = {
     {TREE, 0, "tree", NULL, "the stacks as a tree, from the outermost function on"},
     {CALLERS, 0, "callers", "REGEX", "how such functions are reached, as a tree from the inside out"},
     {CALLEES, 0, "callees", "REGEX", "what such functions do, as a tree that begins with them"},
-    {SHAPE_LIMIT, 0, "percent-limit", "PERCENT", "leave out what is below it; in trees 0.5"},
-    {SHAPE_LINES, 0, "lines", "N", "show so many rows; default 30, in trees 100; 0: all"},
-    VIEW_OPTIONS,
-    {SHAPE_CSV, 0, "csv", NULL, "the rows as CSV, all of them"},
-    {SHAPE_JSON, 0, "json", NULL, "print JSON"},
-    {SHAPE_HTML, 0, "html", "OUT", "write a page for a browser: flame graph, callers, time line, table"},
-    {SHAPE_OPEN, 0, "open", NULL, "… and show it"},
+    SHAPE_OPTIONS("leave out what is below it; in trees 0.5",
+                  "show so many rows; default 30, in trees 100; 0: all", "the rows as CSV, all of them",
+                  "write a page for a browser: flame graph, callers, time line, table"),
     {0},
 };
 

@@ -23,6 +23,15 @@ enum {
     SHAPE_OWN,
 };
 
+/* Their rows; what differs is said by each verb. */
+#define SHAPE_OPTIONS(limit, lines, csv, html)                                                         \
+    {SHAPE_LIMIT, 0, "percent-limit", "PERCENT", (limit)}, {SHAPE_LINES, 0, "lines", "N", (lines)},    \
+        VIEW_OPTIONS, {SHAPE_CSV, 0, "csv", NULL, (csv)}, {SHAPE_JSON, 0, "json", NULL, "print JSON"}, \
+        {SHAPE_HTML, 0, "html", "OUT", (html)},                                                        \
+    {                                                                                                  \
+        SHAPE_OPEN, 0, "open", NULL, "… and show it"                                                 \
+    }
+
 struct shape {
     uint32_t per;   /* enum rk_per */
     double limit;   /* per cent: rows below it are left out */

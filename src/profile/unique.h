@@ -20,6 +20,12 @@ struct unique {
 /* The key's number, a new one (n - 1) if need be; -ENOMEM, or -EOVERFLOW beyond 2^32 - 2 keys. */
 int64_t unique_add(struct unique *unique, const uint64_t *key);
 
+/* A word of a key that holds two. */
+static inline uint64_t unique_both(uint32_t low, uint32_t high)
+{
+    return (uint64_t)high << 32 | low;
+}
+
 static inline const uint64_t *unique_key(const struct unique *unique, size_t number)
 {
     return unique->keys.items + number * unique->words;
