@@ -308,6 +308,8 @@ static int start(struct loop *l)
     for (int i = 0; i < FDS; i++)
         l->fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
     run_shield(l->r->command ? rk_target_pid(l->r->command) : 0);
+    if (!l->r->command)
+        run_want_interrupt();
     if (o->overwrite || o->switches)
         run_watch_snapshots();
     l->fds[SIGNALS].fd = run_fd();

@@ -79,6 +79,11 @@ void run_shield(int32_t pid)
     handle(SIGPIPE, nothing);
 }
 
+void run_want_interrupt(void)
+{
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = count_signal}, NULL);
+}
+
 void run_watch_snapshots(void)
 {
     handle(SIGUSR2, count_snapshot);

@@ -22,6 +22,9 @@ int run_interrupts(void);
  * 0: it can't be killed; -errno. */
 int run_end(const char *verb, struct rk_target *command, const char *name, struct rk_exit *ret);
 
+/* Where nothing but an interrupt ends it: SIGINT counts even if it was ignored, as it is in a script's background jobs. */
+void run_want_interrupt(void);
+
 /* From now on SIGUSR2 asks for a snapshot; how often it did. */
 void run_watch_snapshots(void);
 int run_snapshots(void);

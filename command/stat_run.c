@@ -352,6 +352,8 @@ static int start(struct loop *l)
     int rc;
 
     run_shield(l->m->command ? rk_target_pid(l->m->command) : 0);
+    if (!l->m->command)
+        run_want_interrupt();
     l->fds[SIGNALS].fd = run_fd();
     l->tick |= run_fd() < 0;
     l->start_ns = l->followed_ns = clock_ns();

@@ -53,6 +53,20 @@ assert len(lengths) > 5 and max(lengths) == 2, lengths' || fail "--max-stack 2 o
     [ $mode = fp ] || grep -q 'cut after 16384 bytes or 2 frames' err || fail "--max-stack of $mode: what cut them"
 done
 
+# A script's background jobs ignore SIGINT; where nothing else ends a recording, it does, as perf's.
+sh -c 'while :; do :; done' & spinner=$!
+"$RECKON" record -e cpu-clock:u -p $spinner -o background.data 2>err & recorder=$!
+for try in $(seq 300); do # until it records: the first flush, a second at most
+    "$RECKON" dump --type sample background.data 2>/dev/null | grep -q SAMPLE && break
+    sleep 0.1
+done
+kill -INT $recorder
+wait $recorder
+[ $? = 130 ] || { kill $spinner; fail "SIGINT in the background"; }
+kill $spinner
+wait $spinner 2>/dev/null
+grep -q 'samples in background.data' err || fail "SIGINT: the closing line"
+
 # dump: an event that is not there, and which are.
 "$RECKON" dump -e nosuch here.data 2>err >out
 [ $? = 2 ] && grep -q "no event 'nosuch'; it has: cpu-clock:u$" err && [ ! -s out ] || fail "dump -e nosuch"
