@@ -94,6 +94,8 @@ static int take_words(struct work *w)
         int status = take(w, w->options->rest[i]);
         if (status == 0 && w->n == SYMBOLIZE_BATCH)
             status = answer(w);
+        if (status == STATUS_USAGE) /* what came before the mistake is answered */
+            answer(w);
         if (status)
             return status;
     }

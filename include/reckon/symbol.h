@@ -86,7 +86,8 @@ RK_API int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct 
 
 /*
  * Lines, and functions that were inlined: from DWARF (versions 2 to 5, split, .dwp, dwz, compressed) in the file itself or in
- * its debug file, found by build-id or debuglink. The kernel's from its vmlinux with the build-id that was recorded, else
+ * its debug file, found by build-id or debuglink. A .dwo is looked for where it was compiled, below the program's directory
+ * and beside the program, and believed by its id. The kernel's from its vmlinux with the build-id that was recorded, else
  * the running one's: in /usr/lib/debug/.build-id, /usr/lib/debug/boot, /usr/lib/debug/lib/modules/RELEASE, /boot or
  * /lib/modules/RELEASE/build; for a kernel that does not run any more too. A loadable module's from NAME.ko
  * or NAME.ko.debug with its build-id (the recording's, else /sys/module's), in /usr/lib/debug/.build-id or below
@@ -110,7 +111,8 @@ struct rk_sources_options {
 };
 
 /* Offset i has the frames first[i] … first[i + 1] - 1, one at least, the innermost first: all but the last are inlined
- * into the next one, and the last is what the symbol table has there. */
+ * into the next one, and the last is what the symbol table has there. Of more than 256 those before the last are left
+ * out. */
 struct rk_sources {
     size_t n;                      /* offsets */
     size_t frame_n;                /* frames */

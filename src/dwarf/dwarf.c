@@ -1,13 +1,14 @@
 #include "dwarf/dwarf.h"
 
 #include "elf/relocate.h"
+#include "sys/file.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SPARE_ABBREVS = 16 << 20, SPARE_TIMES = 4 };
+enum { SPARE_ABBREVS = 16 << 20, SPARE_TIMES = 4, PATH_BYTES = 8192, LINKS_MAX = 16 };
 
 /* A .dwo is opened for a few jobs, mostly one: what is spent on it goes by its size. */
 void dwarf_refill(struct dwarf *dwarf)
@@ -80,11 +81,35 @@ struct alt_link {
     struct build_id id;
 };
 
+static bool is_own_trouble(int rc)
+{
+    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
+}
+
+/* Where the file itself is, if its name is a symbolic link, as those below /usr/lib/debug/.build-id may be. `path` is
+ * changed to that. 0, or what is about this process. */
+static int follow_links(int root, char path[PATH_BYTES])
+{
+    char to[PATH_BYTES / 2];
+
+    for (unsigned i = 0; i < LINKS_MAX; i++) {
+        int rc = sys_link_at(root, path + strspn(path, "/"), to, sizeof to);
+        if (rc < 0)
+            return is_own_trouble(rc) ? rc : 0;
+        char *slash = strrchr(path, '/');
+        size_t kept = to[0] == '/' || !slash ? 0 : (size_t)(slash + 1 - path);
+        if (kept + (size_t)rc >= PATH_BYTES)
+            return 0;
+        memcpy(path + kept, to, (size_t)rc + 1);
+    }
+    return 0;
+}
+
 /* From the section's bytes; a relative path is told from the file that has it. False: it makes no sense. */
 static bool read_link(const char *bytes, size_t n, const char *file, struct alt_link *ret)
 {
     size_t length = strnlen(bytes, n);
-    const char *slash = file ? strrchr(file, '/') : NULL;
+    const char *slash = strrchr(file, '/');
 
     if (length == n || length == 0)
         return false;
@@ -95,11 +120,6 @@ static bool read_link(const char *bytes, size_t n, const char *file, struct alt_
                       ? snprintf(ret->path, sizeof ret->path, "%s", bytes)
                       : snprintf(ret->path, sizeof ret->path, "%.*s/%s", (int)(slash - file), file, bytes);
     return written < (int)sizeof ret->path && ret->id.bytes;
-}
-
-static bool is_own_trouble(int rc)
-{
-    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
 }
 
 static int open_any(int root, struct elf *elf, bool split, struct dwarf **ret);
@@ -113,12 +133,15 @@ static int open_alt(struct dwarf *dwarf, const char *file)
     _cleanup_elf_ struct elf *elf = NULL;
     struct alt_link link = {0};
     struct build_id own = {0};
+    char real[PATH_BYTES] = "";
     size_t n = 0;
     int rc = elf_section_find(dwarf->elf, ".gnu_debugaltlink", &section);
 
     if (rc == 0)
         rc = elf_section_load(dwarf->elf, section, 1 << 16, &bytes, &n);
-    if (rc < 0 || !bytes || !read_link(bytes, n, file, &link))
+    if (rc == 0 && file && snprintf(real, sizeof real, "%s", file) < (int)sizeof real)
+        rc = follow_links(dwarf->root, real);
+    if (rc < 0 || !bytes || !read_link(bytes, n, real, &link))
         return is_own_trouble(rc) ? rc : 0;
     rc = elf_open_at(dwarf->root, link.path, &elf, NULL);
     if (rc == 0)
@@ -183,15 +206,12 @@ int dwarf_open(int root, const struct dwarf_place *place, struct elf *elf, struc
 
     if (rc < 0)
         return rc;
-    size_t n = place->program ? strlen(place->program) + sizeof ".dwp" : 0;
-    dwarf->dwp_path = n ? malloc(n) : NULL;
-    rc = n && !dwarf->dwp_path ? -ENOMEM : open_alt(dwarf, place->file);
+    dwarf->program = place->program ? strdup(place->program) : NULL;
+    rc = place->program && !dwarf->program ? -ENOMEM : open_alt(dwarf, place->file);
     if (rc < 0) {
         dwarf_close(dwarf);
         return rc;
     }
-    if (n)
-        snprintf(dwarf->dwp_path, n, "%s.dwp", place->program);
     *ret = dwarf;
     return 0;
 }
@@ -206,17 +226,16 @@ int dwarf_open_split(int root, const char *path, struct dwarf **ret)
 
 int dwarf_package(struct dwarf *dwarf, struct dwarf **ret)
 {
+    char path[PATH_BYTES];
     int rc = 0;
 
     pthread_mutex_lock(&dwarf->units.lock);
-    if (dwarf->dwp_path) {
-        rc = dwarf_open_split(dwarf->root, dwarf->dwp_path, &dwarf->dwp);
+    if (!dwarf->dwp_asked && dwarf->program &&
+        snprintf(path, sizeof path, "%s.dwp", dwarf->program) < (int)sizeof path) {
+        rc = dwarf_open_split(dwarf->root, path, &dwarf->dwp);
         rc = is_own_trouble(rc) ? rc : 0;
-        if (rc == 0) {
-            free(dwarf->dwp_path);
-            dwarf->dwp_path = NULL;
-        }
     }
+    dwarf->dwp_asked = rc == 0;
     *ret = dwarf->dwp;
     pthread_mutex_unlock(&dwarf->units.lock);
     return rc;
@@ -241,7 +260,7 @@ struct dwarf *dwarf_close(struct dwarf *d)
         return NULL;
     dwarf_close(d->alt);
     dwarf_close(d->dwp);
-    free(d->dwp_path);
+    free(d->program);
     package_close(&d->package);
     units_close(&d->units);
     for (size_t i = 0; i < SECTIONS; i++)

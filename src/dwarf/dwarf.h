@@ -38,13 +38,14 @@ struct dwarf {
 
     bool split;             /* a .dwo or .dwp */
     struct package package; /* of a .dwp */
-    char *dwp_path;         /* where a .dwp would be; NULL: it has been asked for, or there is none */
+    char *program;          /* whose it is; NULL: unknown */
     struct dwarf *dwp;      /* NULL: not asked for, or none there */
+    bool dwp_asked;
 };
 
 /* Where debug information lies, for what lies beside it. */
 struct dwarf_place {
-    const char *program; /* whose it is: its .dwp is beside that */
+    const char *program; /* whose it is: its .dwp is beside that, and a .dwo that was moved with it */
     const char *file;    /* the file itself: what dwz moved out of it is told from there */
 };
 

@@ -76,8 +76,15 @@ static int add_answer(struct worker *w, const struct unit *unit, const struct un
         return 0;
     if (q->node == NODE_NONE)
         rc = add_frame(w, lines_of, NAME_NONE, file, line, column, placed);
-    for (uint32_t i = q->node, depth = 0; rc == 0 && i != NODE_NONE && depth < CHAIN_MAX; depth++) {
+    for (uint32_t i = q->node, depth = 0; rc == 0 && i != NODE_NONE; depth++) {
         const struct node *node = &w->walk.nodes.items[i];
+        if (depth == CHAIN_MAX - 1 && node->parent != NODE_NONE) { /* those between are left out */
+            const struct node *top = &w->walk.nodes.items[node->top];
+            file = top->file;
+            line = top->line;
+            column = top->column;
+            node = &w->walk.nodes.items[top->parent];
+        }
         rc = add_frame(w, lines_of, die_name(&w->names, &w->walk, unit, node->die), file, line, column,
                        placed);
         file = node->file;

@@ -85,24 +85,62 @@ void splits_free(struct splits *splits)
     *splits = (struct splits){0};
 }
 
+/* Where else it may be: below the program's directory, where it has been moved with the program or where the directory
+ * of its compilation is told from, and beside the program. False: nowhere, or it is the same once more. */
+static bool other_place(const struct dwarf *dwarf, const struct unit *skeleton, bool beside,
+                        char path[PATH_BYTES])
+{
+    const char *end = dwarf->program ? strrchr(dwarf->program, '/') : NULL;
+    const char *name = skeleton->split, *slash = strrchr(name, '/');
+
+    if (!end || (beside ? !slash : name[0] == '/'))
+        return false;
+    return snprintf(path, PATH_BYTES, "%.*s/%s", (int)(end - dwarf->program), dwarf->program,
+                    beside ? slash + 1 : name) < PATH_BYTES;
+}
+
+static bool has_unit(const struct splits *splits, const struct unit *skeleton)
+{
+    return splits->file && table_get(&splits->by_id, skeleton->split_id) != TABLE_NONE;
+}
+
+/* Opens that file in place of the one before, unless it is no better. 0, or what is about this process. */
+static int try_file(struct splits *splits, const struct dwarf *dwarf, const char *path,
+                    const struct unit *skeleton)
+{
+    struct splits tried = {0};
+    int rc = dwarf_open_split(dwarf->root, path, &tried.file);
+
+    if (rc < 0)
+        return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE ? rc : 0;
+    rc = list_ids(&tried, skeleton);
+    if (rc == 0 && (!splits->file || has_unit(&tried, skeleton))) {
+        splits_free(splits);
+        *splits = tried;
+    } else {
+        splits_free(&tried);
+    }
+    return rc;
+}
+
 /* The skeleton's .dwo, opened now if it is another one than before; one that is not there is remembered so. */
 static int open_file(struct splits *splits, const struct dwarf *dwarf, const struct unit *skeleton)
 {
-    char path[PATH_BYTES];
+    char path[PATH_BYTES], other[PATH_BYTES];
 
     if (!path_of(skeleton, path))
         path[0] = '\0';
     if (splits->path && strcmp(splits->path, path) == 0)
         return 0;
     splits_free(splits);
-    int rc = path[0] ? dwarf_open_split(dwarf->root, path, &splits->file) : 0;
-    if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
-        return rc;
-    rc = rc == 0 && splits->file ? list_ids(splits, skeleton) : 0;
+    int rc = path[0] ? try_file(splits, dwarf, path, skeleton) : 0;
+    for (int beside = 0; rc == 0 && beside < 2 && !has_unit(splits, skeleton); beside++)
+        if (other_place(dwarf, skeleton, beside, other))
+            rc = try_file(splits, dwarf, other, skeleton);
     splits->path = rc == 0 ? strdup(path) : NULL;
     if (!splits->path) {
         splits_free(splits);
-        return -ENOMEM;
+        return rc < 0 ? rc : -ENOMEM;
     }
     return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * The unit that a skeleton stands for: in the program's .dwp, else in the .dwo that it names.
+ * The unit that a skeleton stands for: in the program's .dwp, else in the .dwo that it names: as it was compiled, else
+ * below the program's own directory, else beside the program; which one it is its id tells.
  *
  * A .dwo is one unit's as compilers write it, and many units' where a program was optimised as a whole when it was linked.
  * So the last one stays open, its units known by their ids: who is given all the skeletons of one file one after the other

@@ -148,6 +148,14 @@ static int descend(struct walk *walk, const struct level *inner)
     return 0;
 }
 
+/* An inlined function's: itself, if its parent is no inlined one. */
+static uint32_t top_of(const struct walk *walk, uint32_t node, uint32_t parent)
+{
+    const struct node *outer = parent == NODE_NONE ? NULL : &walk->nodes.items[parent];
+
+    return outer && outer->parent != NODE_NONE ? outer->top : node;
+}
+
 /* A DIE with code: into it, or past it. */
 static int visit(struct walk *walk, const struct unit *unit, struct cursor *c, const struct abbrev *abbrev,
                  const struct die *die, uint64_t offset, struct question *questions)
@@ -165,9 +173,11 @@ static int visit(struct walk *walk, const struct unit *unit, struct cursor *c, c
         struct node *made = walk->nodes.n < NODES_MAX ? vector_push(&walk->nodes) : NULL;
         if (!made)
             return walk->nodes.n < NODES_MAX ? -ENOMEM : -EBADMSG;
+        uint32_t parent = abbrev->class == ABBREV_INLINED ? outer.node : NODE_NONE;
         *made = (struct node){
             .die = offset,
-            .parent = abbrev->class == ABBREV_INLINED ? outer.node : NODE_NONE,
+            .parent = parent,
+            .top = top_of(walk, node, parent),
             .file = number_of(&die->slots[SLOT_FILE]),
             .line = number_of(&die->slots[SLOT_LINE]),
             .column = number_of(&die->slots[SLOT_COLUMN]),

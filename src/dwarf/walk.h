@@ -23,6 +23,7 @@ struct question {
 struct node {
     uint64_t die;                /* offset in .debug_info */
     uint32_t parent;             /* what it is inlined into; NODE_NONE: it is not */
+    uint32_t top;                /* of it and its parents, the one that is inlined into the outermost */
     uint32_t file, line, column; /* where it is called from, if it is inlined */
 };
 

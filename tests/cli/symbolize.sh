@@ -129,6 +129,58 @@ printf '%s\nhello\n%s\n' "$start" "$start" | "$RECKON" symbolize -e inlined >out
 grep -q "line 2: 'hello' is not" err || fail "a bad line: which"
 [ "$(grep -cx outermost out)" = 1 ] || fail "a bad line: what came before"
 
+"$RECKON" symbolize -e inlined "$start" zz >out 2>err
+[ $? -eq 2 ] && [ "$(grep -cx outermost out)" = 1 ] || fail "a bad word: what came before"
+
+# The same lines wherever their parts are found: split, and moved with the program, where what was compiled since has
+# taken their place; told from a directory that is relative; what dwz moved out, told from where a link leads.
+chain() { # of a program: each byte of the function
+    local at=$(nm "$1" | sed -n 's/ T outermost$//p')
+    "$RECKON" symbolize -e "${2:-$1}" -s $(for i in $(seq 0 40); do printf '%x ' $((0x$at + i)); done) >out 2>err || fail "symbolize -e $1"
+    grep -qx innermost out && grep -qx middle out
+}
+mkdir -p was/objects
+cp inlined.c was
+if (cd was && cc -O2 -g -gsplit-dwarf -c -o objects/part.o inlined.c && cc -o split objects/part.o && [ -e objects/part.dwo ]) 2>err; then
+    chain was/split || fail "split"
+    mv was is
+    chain is/split || fail "split, moved"
+    mkdir -p was/objects
+    sed 's/n \* 3/n * 5/' inlined.c >was/inlined.c
+    (cd was && cc -O2 -g -gsplit-dwarf -c -o objects/part.o inlined.c) || fail "cc -gsplit-dwarf"
+    chain is/split || fail "split, moved, and compiled anew"
+    mv is/objects/part.dwo is
+    chain is/split || fail "split, beside the program"
+    mv is/part.dwo part.away
+    chain is/split && fail "another one's .dwo is believed"
+fi
+mkdir -p relative
+cp inlined.c relative
+if (cd relative && cc -O2 -g -gsplit-dwarf -fdebug-prefix-map="$PWD"=. -c -o part.o inlined.c && cc -o split part.o && [ -e part.dwo ]) 2>err; then
+    chain relative/split || fail "split, in a relative directory"
+fi
+mkdir -p dwz/debug dwz/far
+cp inlined dwz/debug/one
+cp inlined dwz/debug/two
+if (cd dwz/debug && dwz -m common -M ./common one two && cp one ../whole && objcopy --only-keep-debug one real.debug &&
+    ln -s debug/real.debug ../link && ln -s ../link ../far/one.debug &&
+    objcopy -S -R .note.gnu.build-id --add-gnu-debuglink=../far/one.debug one ../far/one) >/dev/null 2>err; then
+    chain dwz/debug/one || fail "dwz"
+    chain dwz/debug/one dwz/far/one || fail "dwz, behind links: $(cat out)"
+fi
+
+# 400 functions inlined into each other: the last 255, and the outermost at the line where it calls the first.
+{
+    echo 'volatile int sink; static inline __attribute__((always_inline)) void f0(int x) { sink = x; }'
+    for i in $(seq 399); do echo "static inline __attribute__((always_inline)) void f$i(int x) { f$((i - 1))(x + 1); }"; done
+    echo 'void most(int x) { f399(x); }'
+} >deep.c
+cc -O1 -g -shared -fPIC -o deep deep.c || fail "cc"
+at=$(nm -S deep | sed -n 's/ T most$//p')
+for i in $(seq 0 $((0x${at#* } - 1))); do printf '%x\n' $((0x${at% *} + i)); done | "$RECKON" symbolize -e deep -a -s >out 2>err || fail "deep"
+awk '/^0x/ { frames = 0; next } /^deep.c/ { if (++frames == 256) { whole++; if (name != "most" || $0 != "deep.c:401") exit bad = 1 } } { name = $0 }
+    END { exit bad || !whole }' out || fail "a deep chain"
+
 # Nobody's standard input or output is another file's: what was closed stays closed.
 "$RECKON" symbolize -e inlined <&- >out 2>err
 [ $? -eq 1 ] && grep -q 'standard input: Bad file descriptor' err || fail "no standard input"
