@@ -9,7 +9,8 @@
  * A file with a ledger tells at its end what the recorder knew.
  */
 #include "base/error.h"
-#include "stream/stream.h"
+#include "count/read.h"
+#include "stream/live.h"
 
 #include <errno.h>
 
@@ -22,6 +23,49 @@ uint64_t stream_fixed_period(const struct perf_attr *attr)
     if (attr->flags & ATTR_FREQ)
         period = clock && period ? UINT64_C(1000000000) / period : 0;
     return clock && period && period < 10000 ? 10000 : period;
+}
+
+/* How many samples the event's counts call for, slot by slot. 0, or -errno. */
+static int samples_due(const struct stream_live *live, uint32_t event, uint64_t period, uint64_t *ret)
+{
+    struct rk_set *set = live->set;
+    uint64_t due = 0;
+
+    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+        int r = rk_set_read(set, slot, live->values, set->n_events);
+        if (r < 0)
+            return r;
+        due += live->values[event].value / period;
+    }
+    *ret = due;
+    return 0;
+}
+
+/* What the kernel knows of an event's losses beyond its records: adds to *loss. */
+static void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss *loss)
+{
+    struct rk_set *set = st->live->set;
+    const struct stream_event *at = &st->events.items[event];
+    uint64_t lost, due = 0, period = stream_fixed_period(&at->attr);
+
+    int r = set->events[event].absent || live_forked(st->live) ? -ENOENT : count_lost(set, event, &lost);
+    if (r == 0)
+        loss->lost += lost;
+    else if (r == -EOPNOTSUPP)
+        loss->lost += at->tally.lost_records;
+    else
+        return;
+    loss->present |= RK_LOSS_LOST;
+    /* While samples are on their way the sum would not close. */
+    if (!st->drained || period == 0 || at->rate_changed || set->options.overwrite ||
+        samples_due(st->live, event, period, &due) < 0)
+        return;
+    /* A tracepoint may add more than 1 for what is one sample (sched_stat_runtime: nanoseconds), told as its period. */
+    if (due > loss->kept + loss->lost && at->attr.type == PERF_TRACEPOINT &&
+        (at->attr.sample_type & RK_SAMPLE_PERIOD))
+        return;
+    loss->present |= RK_LOSS_SKIPPED;
+    loss->skipped = due > loss->kept + loss->lost ? due - loss->kept - loss->lost : 0;
 }
 
 static void tally_add(struct rk_loss *loss, const struct stream_tally *tally)

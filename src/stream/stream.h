@@ -172,8 +172,6 @@ void live_unread(struct stream_live *live, uint64_t bytes);
 void live_drain(struct stream_live *live);
 /* Every thread that was measured has ended. */
 bool live_ended(const struct stream_live *live);
-/* What the kernel knows of an event's losses beyond its records: adds to *loss. */
-void live_loss(const struct rk_stream *stream, uint32_t event, struct rk_loss *loss);
 
 struct stream_file *file_close(struct stream_file *file);
 void file_info(const struct rk_stream *stream, struct rk_stream_info *ret);
