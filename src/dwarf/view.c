@@ -8,7 +8,17 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SECTION_MAX = 1 << 30 }; /* of an unpacked one: a bomb ends there */
+enum { SECTION_MAX = 1 << 30, PACKED_TIMES = 100, SMALL_MAX = 64 << 20 };
+
+/* Most that a section may be, unpacked. Debug information shrinks to a tenth: what says it shrank to less than a hundredth,
+ * and is large, is a bomb. */
+static size_t section_limit(const struct elf_section *section)
+{
+    uint64_t bytes = section->bytes < SECTION_MAX ? section->bytes * PACKED_TIMES : SECTION_MAX;
+
+    bytes = bytes > SMALL_MAX ? bytes : SMALL_MAX;
+    return (size_t)(bytes < SECTION_MAX ? bytes : SECTION_MAX);
+}
 
 static size_t region_bytes(uint64_t n)
 {
@@ -65,7 +75,7 @@ int view_open(struct view *view, struct elf *elf, const char *name, pthread_mute
         return 0;
     bool packed = is_packed(elf, section), relocated = elf_is_relocated(elf, section);
     if (packed || relocated) {
-        rc = elf_section_load(elf, section, SECTION_MAX, &bytes, &n);
+        rc = elf_section_load(elf, section, section_limit(section), &bytes, &n);
         if (rc == 0 && relocated)
             rc = elf_relocate(elf, section, bytes, n);
         if (rc == 0)

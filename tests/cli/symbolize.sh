@@ -169,6 +169,13 @@ if (cd dwz/debug && dwz -m common -M ./common one two && cp one ../whole && objc
     chain dwz/debug/one dwz/far/one || fail "dwz, behind links: $(cat out)"
 fi
 
+# A section that unpacks to a thousand times its size is not unpacked: memory goes by the size of the file.
+python3 -c 'import sys, zlib; n = 100 << 20; sys.stdout.buffer.write(b"ZLIB" + n.to_bytes(8, "big") + zlib.compress(bytes(n)))' >bomb.bytes
+if objcopy -R .debug_info --add-section .zdebug_info=bomb.bytes inlined bomb 2>err; then
+    "$RECKON" symbolize -e bomb --json "$start" >out 2>err || fail "a bomb"
+    grep -q '"symbol":"outermost".*"line_miss":".*damaged"' out || fail "a bomb is unpacked"
+fi
+
 # 400 functions inlined into each other: the last 255, and the outermost at the line where it calls the first.
 {
     echo 'volatile int sink; static inline __attribute__((always_inline)) void f0(int x) { sink = x; }'
