@@ -222,6 +222,8 @@ static int run(struct work *w, bool mangled)
     struct rk_error e = {.size = sizeof e};
 
     options.flags = (s->exe ? RK_SYMBOLIZER_ADDRESSES : 0u) | (mangled ? RK_SYMBOLIZER_MANGLED : 0u);
+    if (s->exe) /* it is asked again and again: unpacked once, it stays */
+        options.lines_bytes = UINT64_MAX;
     w->addresses = malloc(SYMBOLIZE_BATCH * sizeof *w->addresses);
     if (!w->addresses) {
         fprintf(stderr, "reckon symbolize: out of memory\n");

@@ -214,6 +214,27 @@ exec 5>&-
 wait $pid || fail "a dialogue's end"
 exec 6<&-
 
+# However large it is unpacked, the file is read once: what is asked next is answered without it.
+python3 -c 'import os, sys, zlib
+n, packer, out = 264 << 20, zlib.compressobj(1), sys.stdout.buffer
+out.write(b"ZLIB" + n.to_bytes(8, "big"))
+for i in range(264):
+    out.write(packer.compress(os.urandom(1 << 15) + bytes((1 << 20) - (1 << 15))))
+out.write(packer.flush())' >large.bytes
+if objcopy -R .debug_ranges --add-section .zdebug_ranges=large.bytes inlined large 2>err; then
+    "$RECKON" symbolize -s -e large <ask >answers &
+    pid=$!
+    exec 5>ask 6<answers
+    echo "$start" >&5
+    read -r -t 60 line <&6 && read -r -t 60 line <&6 && grep -qx "inlined.c:1[56]" <<<"$line" || fail "a large one: $line"
+    rm large
+    echo "$start" >&5
+    read -r -t 60 line <&6 && read -r -t 60 line <&6 && grep -qx "inlined.c:1[56]" <<<"$line" || fail "a large one is read anew: $line"
+    exec 5>&-
+    wait $pid || fail "a large one's end"
+    exec 6<&-
+fi
+
 # The kernel's.
 if [ "$(id -u)" = 0 ]; then
     text=$(awk '$3 == "_text" { print $1 }' /proc/kallsyms)
