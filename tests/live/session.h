@@ -172,15 +172,16 @@ static inline bool perf_recorded(const char *command, const char *from)
 {
     char script[512];
     snprintf(script, sizeof script, "perf script -F tid %s >/dev/null 2>&1", from);
-    for (int i = 0; i < 10; i++) {
-        if (system(command) != 0)
-            return false;
-        int status = system(script);
+    for (int i = 0; i < 30; i++) {
+        int status = system(command); /* at its end it reads the file too, for build-ids */
+        bool recorded = status == 0;
+        if (recorded)
+            status = system(script);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 128 + SIGABRT)
-            return true;
+            return recorded;
         sleep(1);
     }
-    FAIL("perf aborts on each of ten files that it recorded: %s", command);
+    FAIL("perf aborts on each of thirty files that it recorded: %s", command);
 }
 
 #endif
