@@ -16,6 +16,11 @@
  * wait on rk_stream_fd() with poll(2), or give up; records are held back until no earlier one can still
  * arrive from another CPU, at most until the next round; after rk_stream_drain() all of them come.
  *
+ * Which way is fast: a set with one ring (a thread, or one CPU) hands out views of it, one by one at about 90 million samples a
+ * second and core with the usual fields (59 instructions for next(), 52 for sample()); rk_stream_columns() reads the same ring
+ * twice as fast, since it works column by column. bench/iterator.sh prints both on a machine. Call release() once per some
+ * hundred records, not once for each.
+ *
  * Order: a set with one ring gives its records as the kernel wrote them; several rings, and files that are not in
  * order, are ordered by rounds, in at most 64 MiB (or four times the rings). A file of any size without round
  * marks costs 16 bytes per record, twice while it is sorted.
@@ -89,7 +94,7 @@ RK_API int rk_stream_read(const struct rk_stream *stream, const struct rk_record
                           struct rk_sample *ret);
 
 /*
- * Many samples in one call, as columns, for bindings. Each pointer is NULL or an array of `max`; a field that a sample
+ * Many samples in one call, as columns: the fastest way, and the one for bindings. Each pointer is NULL or an array of `max`; a field that a sample
  * lacks is 0. Chains go one behind the other into `chains`: those of row i are chains[chain_start[i] …
  * chain_start[i + 1]), so that chain_start has max + 1 entries; markers are among them.
  *
