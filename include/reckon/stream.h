@@ -94,14 +94,14 @@ RK_API int rk_stream_read(const struct rk_stream *stream, const struct rk_record
                           struct rk_sample *ret);
 
 /*
- * Many samples in one call, as columns: the fastest way, and the one for bindings. Each pointer is NULL or an array of `max`; a field that a sample
- * lacks is 0. Chains go one behind the other into `chains`: those of row i are chains[chain_start[i] …
+ * Many samples in one call, as columns: the fastest way, and the one for bindings. Each pointer is NULL or an array of
+ * `max`; a field that a sample lacks is 0. Chains go one behind the other into `chains`: those of row i are chains[chain_start[i] …
  * chain_start[i + 1]), so that chain_start has max + 1 entries; markers are among them.
  *
  * Returns how many rows were filled: fewer than `max` at a file's end, when nothing is due, or when the next chain does
- * not fit behind one row at least (a longer one than chains_max is cut). Records that are not samples are passed over,
- * or with `each` given to it first; a damaged one counts in `damaged`. -errno as next(), with no row filled. All
- * records are released.
+ * not fit behind one row at least (a longer one than chains_max is cut). That one is the first row of the next call;
+ * next() in between would pass it over. Records that are not samples are passed over, or with `each` given to it first;
+ * a damaged one counts in `damaged`. -errno as next(), with no row filled. All records are released.
  */
 struct rk_columns {
     uint32_t size;

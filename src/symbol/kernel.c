@@ -153,7 +153,7 @@ int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module 
         rc = load_kernel(symbolizer);
     if (rc == 0)
         rc = find_vmlinux(symbolizer, &id, NULL, &vmlinux);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     runs = runs && symbolizer->kernel_miss == RK_MISS_NONE;
     *ret_miss = vmlinux->lines.miss;
