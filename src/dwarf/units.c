@@ -108,13 +108,6 @@ static int list_offsets(struct dwarf *dwarf)
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 struct claim {
     struct dwarf *dwarf;
     uint64_t unit;
@@ -157,26 +150,14 @@ static int claim_code(struct claim *claim)
 int units_complete(struct dwarf *dwarf)
 {
     struct units *units = &dwarf->units;
-    size_t n = units->ranges.n, known = 0;
+    struct claim claim = {dwarf, 0, 65536 + 4 * (dwarf->ranges.n + dwarf->rnglists.n + dwarf->line.n)};
 
     if (units->all)
         return 0;
-    _cleanup_free_ uint64_t *named = n ? reallocarray(NULL, n, sizeof *named) : NULL;
-    if (n && !named)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        named[i] = units->ranges.items[i].unit;
-    if (n)
-        qsort(named, n, sizeof *named, by_number);
-    struct claim claim = {dwarf, 0, 65536 + 4 * (dwarf->ranges.n + dwarf->rnglists.n + dwarf->line.n)};
     int rc = units->offsets.n ? 0 : list_offsets(dwarf);
     for (size_t i = 0; rc == 0 && i < units->offsets.n; i++) {
-        uint64_t offset = units->offsets.items[i];
-        while (known < n && named[known] < offset)
-            known++;
-        claim.unit = offset;
-        if (known == n || named[known] != offset)
-            rc = claim_code(&claim);
+        claim.unit = units->offsets.items[i];
+        rc = claim_code(&claim);
     }
     sort_ranges(units);
     units->all = rc == 0;

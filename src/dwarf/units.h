@@ -1,6 +1,7 @@
 /*
- * Address → unit, and offset → unit. The first by .debug_aranges where the file has that; units that it does not know
- * are looked at when an address is asked for that no unit claims: their own ranges, or else their line program.
+ * Address → unit, and offset → unit. The first by .debug_aranges where the file has that; it may lack units, and ranges of
+ * those that it has, so that all are looked at when an address is asked for that no unit claims: their own ranges, or
+ * else their line program.
  */
 #ifndef DWARF_UNITS_H
 #define DWARF_UNITS_H
@@ -16,7 +17,7 @@ struct unit_range {
 struct units {
     VECTOR(struct unit_range) ranges; /* sorted by low */
     VECTOR(uint64_t) offsets;         /* of all units, rising; empty until they are asked for */
-    bool all;                         /* units beyond .debug_aranges have been looked at */
+    bool all;                         /* what units say themselves has been looked at */
     pthread_mutex_t lock;             /* of the offsets */
 };
 
@@ -24,7 +25,7 @@ struct units {
 int units_open(struct dwarf *dwarf);
 void units_close(struct units *units);
 
-/* Looks at the units that .debug_aranges does not name. 0 or -ENOMEM. Once; not while others read. */
+/* Looks at what all units say themselves. 0 or -ENOMEM. Once; not while others read. */
 int units_complete(struct dwarf *dwarf);
 
 /* The unit whose code the address is, and up to where that holds; UINT64_MAX: none is known. */
