@@ -186,6 +186,21 @@ static bool has_main(struct rk_symbolizer *symbolizer, const struct rk_image *im
     return false;
 }
 
+/* Whether it runs in code that no table is about, where both guess: the kernel builds arm64's vDSO without. */
+static bool has_no_table(const struct rk_image *image, int32_t pid, const struct frames *f)
+{
+#ifdef __aarch64__
+    const bool none = true;
+#else
+    const bool none = false;
+#endif
+    struct rk_module module = {.size = sizeof module};
+    struct rk_place place;
+
+    return none && rk_image_find(image, pid, &f->pcs[0], 1, &place) == 0 && place.module != RK_NO_MODULE &&
+           rk_image_module(image, place.module, &module) == 0 && module.kind == RK_MODULE_VDSO;
+}
+
 static void show(const struct frames *ours, const struct frames *theirs,
                  const struct rk_unwind_status *status)
 {
@@ -205,7 +220,7 @@ int main(int argc, char **argv)
     const struct rk_record *r;
     static struct frames ours, theirs;
     uint64_t n = 0, same = 0, frames = 0, ends[4] = {0}, other_ends[4] = {0}, shorter = 0, longer = 0,
-             mains = 0;
+             mains = 0, guessed = 0;
     bool verbose = argc > 1 && !strcmp(argv[1], "-v");
     double wanted_mains = argc == 4 + verbose ? strtod(argv[3 + verbose], NULL) : -1;
     struct rk_symbolizer *symbolizer;
@@ -241,6 +256,7 @@ int main(int argc, char **argv)
                 show(&ours, &theirs, &status);
             continue;
         }
+        guessed += has_no_table(image, s.pid, &ours);
         other_ends[status.end]++;
         shorter += ours.n < theirs.n;
         longer += ours.n > theirs.n;
@@ -252,9 +268,10 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " stacks, %" PRIu64 " frames: %.3f %% as libdw's; whole %" PRIu64
            ", cut by the dump %" PRIu64 ", broken %" PRIu64 "; of %" PRIu64
            " that differ, ours are longer in %" PRIu64 ", shorter in %" PRIu64 "; whole %" PRIu64
-           ", cut %" PRIu64 ", broken %" PRIu64 "\n",
+           ", cut %" PRIu64 ", broken %" PRIu64 "; in a vDSO without tables %" PRIu64 "\n",
            n, frames, share, ends[0], ends[1], ends[3], n - same, longer, shorter, other_ends[0],
-           other_ends[1], other_ends[3]);
+           other_ends[1], other_ends[3], guessed);
+    share = n > guessed ? 100.0 * (double)same / (double)(n - guessed) : 100;
     double main_share = n ? 100.0 * (double)mains / (double)n : 0;
     if (wanted_mains >= 0)
         printf("%" PRIu64 " (%.3f %%) reach main\n", mains, main_share);
