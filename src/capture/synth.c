@@ -2,6 +2,7 @@
 
 #include "record/encode.h"
 #include "sys/file.h"
+#include "sys/maps.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,13 +44,6 @@ static bool take_number(const char **at, unsigned base, uint64_t *ret)
     }
     *ret = value;
     return *at > begin;
-}
-
-static bool take(const char **at, char c)
-{
-    bool there = **at == c;
-    *at += there;
-    return there;
 }
 
 static void skip_blanks(const char **at)
@@ -168,53 +162,36 @@ int synth_kernel(struct synth *s)
 
 /* --- Processes --- */
 
-/* One line of /proc/PID/maps: "start-end rwxp offset major:minor inode   path", its newline cut. */
-static bool maps_line(const char *at, struct rk_mapping *ret)
-{
-    uint64_t end, major, minor;
-
-    if (!take_number(&at, 16, &ret->start) || !take(&at, '-') || !take_number(&at, 16, &end) ||
-        !take(&at, ' ') || end <= ret->start || strnlen(at, 5) < 5)
-        return false;
-    ret->length = end - ret->start;
-    ret->protection = (at[0] == 'r' ? 1u : 0) | (at[1] == 'w' ? 2u : 0) | (at[2] == 'x' ? 4u : 0);
-    ret->flags = at[3] == 's' ? 1 : 2;
-    at += 4;
-    if (!take(&at, ' ') || !take_number(&at, 16, &ret->file_offset) || !take(&at, ' ') ||
-        !take_number(&at, 16, &major) || !take(&at, ':') || !take_number(&at, 16, &minor) ||
-        !take(&at, ' ') || !take_number(&at, 10, &ret->inode))
-        return false;
-    ret->major = (uint32_t)major;
-    ret->minor = (uint32_t)minor;
-    skip_blanks(&at);
-    ret->path = *at ? at : "//anon";
-    return true;
-}
-
 static int put_maps(struct synth *s, int32_t pid)
 {
     _cleanup_free_ char *text = NULL;
+    struct maps_line line;
     char path[48];
     size_t n;
+    int r, got;
 
     snprintf(path, sizeof path, "proc/%" PRId32 "/maps", pid);
-    int r = sys_file_load(s->root, path, MAPS_LIMIT, &text, &n);
+    r = sys_file_load(s->root, path, MAPS_LIMIT, &text, &n);
     if (r < 0)
         return r == -ENOMEM ? r : 0; /* it has ended, or is another user's */
-    for (char *line = text, *end; *line && r == 0; line = end) {
-        struct rk_record from = {.misc = MODE_USER, .pid = pid, .tid = pid};
-        struct rk_mapping mapping = {.size = sizeof mapping, .pid = pid, .tid = pid};
-
-        end = strchrnul(line, '\n');
-        if (*end)
-            *end++ = 0;
-        if (!maps_line(line, &mapping))
+    for (char *at = text; r == 0 && (got = maps_next(&at, &line)) != 0;) {
+        bool code = got > 0 && line.protection & 4;
+        if (got < 0 || (!code && !s->data_maps))
             continue;
-        if (!(mapping.protection & 4)) {
-            if (!s->data_maps)
-                continue;
-            from.misc |= RK_MISC_MMAP_DATA;
-        }
+        struct rk_record from = {
+            .misc = code ? MODE_USER : MODE_USER | RK_MISC_MMAP_DATA, .pid = pid, .tid = pid};
+        struct rk_mapping mapping = {.size = sizeof mapping,
+                                     .pid = pid,
+                                     .tid = pid,
+                                     .protection = line.protection,
+                                     .flags = line.shared ? 1 : 2,
+                                     .major = line.major,
+                                     .minor = line.minor,
+                                     .start = line.start,
+                                     .length = line.end - line.start,
+                                     .file_offset = line.offset,
+                                     .inode = line.inode,
+                                     .path = line.path};
         r = put(s, encode_mapping(s->layout, &from, &mapping, s->buffer, sizeof s->buffer));
     }
     return r;

@@ -7,6 +7,7 @@
 #include "event/number.h"
 #include "host/host.h"
 #include "sys/file.h"
+#include "sys/maps.h"
 #include "sys/process.h"
 
 #include <errno.h>
@@ -192,31 +193,13 @@ static int first_segment(struct parser *p, const char *path, struct elf_segment 
     return rc < 0 ? rc : -EBADMSG;
 }
 
-/* "7f00-7f10 r-xp 00001000 08:01 123   /path": the mapping of the path that begins the file's first segment. */
-static bool maps_line(const char *line, const char *path, const struct elf_segment *first, uint64_t *ret_bias)
-{
-    uint64_t begin, offset;
-    int name = 0;
-    size_t n = strcspn(line, "\n");
-
-    if (sscanf(line, "%" SCNx64 "-%*x %*s %" SCNx64 " %*s %*u %n", &begin, &offset, &name) != 2 || name <= 0)
-        return false;
-    if ((size_t)name > n || n - (size_t)name != strlen(path) || memcmp(line + name, path, strlen(path)) != 0)
-        return false;
-    uint64_t page = offset - (first->offset & ~UINT64_C(0xfff));
-    if (page != 0)
-        return false;
-    *ret_bias = begin - (first->address & ~UINT64_C(0xfff));
-    return true;
-}
-
 int place_in_process(struct parser *p, const char *path, const char *at, const char *pid, size_t n,
                      const struct place *place, uint64_t *ret)
 {
     char file[64], shown[40];
     _cleanup_free_ char *maps = NULL;
     struct elf_segment first = {0};
-    uint64_t bias;
+    struct maps_line line;
     size_t size;
     uint64_t number;
     int rc;
@@ -235,9 +218,10 @@ int place_in_process(struct parser *p, const char *path, const char *at, const c
                             : rc == -ENOMEM               ? RK_CAUSE_MEMORY
                                                           : RK_CAUSE_NO_PROCESS,
                             NULL, "process %s: its mappings can't be read: %s", shown, strerror(-rc));
-    for (const char *line = maps; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
-        if (maps_line(line, path, &first, &bias)) {
-            *ret = place->address + bias;
+    /* The mapping of the path that begins the file's first segment. */
+    for (char *next = maps; (rc = maps_next(&next, &line)) != 0;)
+        if (rc > 0 && line.offset == (first.offset & ~UINT64_C(0xfff)) && strcmp(line.path, path) == 0) {
+            *ret = place->address + line.start - (first.address & ~UINT64_C(0xfff));
             return 0;
         }
     return parse_refuse(p, pid, -ENOENT, RK_CAUSE_NO_PROCESS, NULL, "process %s has not mapped %.120s", shown,

@@ -46,9 +46,8 @@ int image_map(struct rk_image *image, struct space **space, const struct rk_mapp
 
 int image_set_comm(struct rk_image *image, int32_t pid, int32_t tid, const char *name);
 
-/* The executable mappings in the text of /proc/PID/maps, n bytes with a NUL behind them, into an address space. The
- * text is written to. 0 or -errno. */
-int maps_parse(struct rk_image *image, int32_t pid, uint64_t mounts, char *text, size_t n,
-               struct space **space);
+/* Puts the executable mappings in the text of /proc/PID/maps, which is written to, into an address space. Returns 0 or
+ * -errno. */
+int maps_parse(struct rk_image *image, int32_t pid, uint64_t mounts, char *text, struct space **space);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "image/process.h"
 #include "sys/file.h"
+#include "sys/maps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,77 +11,26 @@
 
 enum { MAPS_MAX = 1 << 26 };
 
-/* A number in the given base and the one character behind it: the rest, or NULL. */
-static char *number(char *at, int base, char behind, uint64_t *ret)
+int maps_parse(struct rk_image *image, int32_t pid, uint64_t mounts, char *text, struct space **space)
 {
-    char *end;
+    struct maps_line line;
+    int rc;
 
-    if (!at)
-        return NULL;
-    *ret = strtoull(at, &end, base);
-    return end != at && *end == behind ? end + 1 : NULL;
-}
-
-/* A newline in a path is written "\012". */
-static void unescape(char *path)
-{
-    char *to = path;
-
-    for (const char *from = path; *from; to++)
-        if (strncmp(from, "\\012", 4) == 0) {
-            *to = '\n';
-            from += 4;
-        } else {
-            *to = *from++;
-        }
-    *to = '\0';
-}
-
-/* start-end rwxp offset major:minor inode     path; 1 an executable one, 0 another, -EBADMSG. */
-static int parse_line(char *line, int32_t pid, struct rk_mapping *ret)
-{
-    uint64_t end = 0, major = 0, minor = 0;
-    struct rk_mapping m = {.size = sizeof m, .pid = pid};
-    char *at = number(line, 16, '-', &m.start);
-
-    const char *protection = at = number(at, 16, ' ', &end);
-    if (!protection || strnlen(protection, 5) < 5 || protection[4] != ' ' || end < m.start)
-        return -EBADMSG;
-    at = number(at + 5, 16, ' ', &m.file_offset);
-    at = number(at, 16, ':', &major);
-    at = number(at, 16, ' ', &minor);
-    if (!at)
-        return -EBADMSG;
-    m.inode = strtoull(at, &at, 10);
-    m.path = at + strspn(at, " ");
-    unescape(at);
-    m.length = end - m.start;
-    m.major = (uint32_t)major;
-    m.minor = (uint32_t)minor;
-    if (!*m.path)
-        m.path = "//anon"; /* as the kernel's records call it */
-    *ret = m;
-    return protection[2] == 'x';
-}
-
-int maps_parse(struct rk_image *image, int32_t pid, uint64_t mounts, char *text, size_t n,
-               struct space **space)
-{
-    char *end;
-
-    for (char *at = text; at < text + n; at = end + 1) {
-        struct rk_mapping mapping;
-        end = memchr(at, '\n', (size_t)(text + n - at));
-        if (!end)
-            end = text + n;
-        *end = '\0';
-        int rc = parse_line(at, pid, &mapping);
-        if (rc > 0)
-            rc = image_map(image, space, &mapping, mounts);
+    while ((rc = maps_next(&text, &line)) > 0) {
+        const struct rk_mapping mapping = {.size = sizeof mapping,
+                                           .pid = pid,
+                                           .major = line.major,
+                                           .minor = line.minor,
+                                           .start = line.start,
+                                           .length = line.end - line.start,
+                                           .file_offset = line.offset,
+                                           .inode = line.inode,
+                                           .path = line.path};
+        rc = line.protection & 4 ? image_map(image, space, &mapping, mounts) : 0;
         if (rc < 0)
-            return rc;
+            break;
     }
-    return 0;
+    return rc;
 }
 
 struct walk {
@@ -129,7 +79,7 @@ static int read_process(struct walk *walk, struct space **space)
     snprintf(path, sizeof path, "proc/%d/maps", walk->pid);
     int rc = sys_file_load(walk->root, path, MAPS_MAX, &maps, &n);
     if (rc == 0)
-        rc = maps_parse(walk->image, walk->pid, walk->mounts, maps, n, space);
+        rc = maps_parse(walk->image, walk->pid, walk->mounts, maps, space);
     if (rc < 0)
         return rc == -ENOENT ? -ESRCH : rc;
     snprintf(path, sizeof path, "proc/%d/task", walk->pid);

@@ -68,7 +68,7 @@ static void use_maps(const uint8_t *data, size_t size)
     struct space *space = NULL;
     char *text = copy_text(data, size);
     HOLDS(rk_image_open(&image, NULL) == 0);
-    maps_parse(image, 1, 0, text, size, &space);
+    maps_parse(image, 1, 0, text, &space);
     free(text);
     for (uint32_t i = 0; space && i < space->n; i++) {
         const struct mapping *m = &space->items[i];

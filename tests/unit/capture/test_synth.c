@@ -207,6 +207,18 @@ static void a_process(void **state)
     assert_string_equal(got[5].text, "[vsyscall]");
 }
 
+/* As the kernel's own record has it, not as /proc writes it: else it is another file. */
+static void a_path_with_a_newline(void **state)
+{
+    (void)state;
+    make("proc/42/status", "Tgid:\t42\nTgid:\t42\n");
+    make("proc/42/task/42/comm", "worker\n");
+    make("proc/42/maps", "1000-2000 r-xp 00000000 fe:01 1234 /usr/bin/new\\012line (deleted)\n");
+    assert_int_equal(synth_task(&synth, 42), 0);
+    assert_int_equal(got_n, 2);
+    assert_string_equal(got[1].text, "/usr/bin/new\nline (deleted)");
+}
+
 static void data_mappings_too(void **state)
 {
     (void)state;
@@ -263,9 +275,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(kernel_and_modules),  TEST(a_kernel_without_modules),
         TEST(a_kernel_that_hides), TEST(a_long_kallsyms),
-        TEST(a_process),           TEST(data_mappings_too),
-        TEST(one_thread_of_it),    TEST(all_of_them),
-        TEST(a_full_disk_ends_it),
+        TEST(a_process),           TEST(a_path_with_a_newline),
+        TEST(data_mappings_too),   TEST(one_thread_of_it),
+        TEST(all_of_them),         TEST(a_full_disk_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
