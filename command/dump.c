@@ -199,6 +199,7 @@ static int run(int argc, char **argv, struct dump *d)
         .usage = "[options] [FILE]",
         .about = "Shows the records of a recording (reckon's or perf's) in the order of time.",
         .table = table,
+        .mixed = true,
     };
     char wrong[160];
     int id, status;

@@ -8,6 +8,7 @@
 #include "base/vector.h"
 #include "export/formats.h"
 #include "export/page.h"
+#include "profile/profile.h"
 
 #include <reckon/symbol.h>
 
@@ -323,8 +324,7 @@ static int write_pair(const struct rk_profile *both, struct output *out)
 int rk_profile_export_pair(const struct rk_profile *before, const struct rk_profile *after,
                            const char *format, const struct rk_sink *sink, struct rk_error *e)
 {
-    static const char *const names[] = {"html", NULL}, *const labels[] = {"before", "after"};
-    const struct rk_profile *const pair[] = {before, after};
+    static const char *const names[] = {"html", NULL};
     struct rk_profile *both = NULL;
     int rc = export_format("pairs of profiles", names, format, sink, e);
 
@@ -332,7 +332,7 @@ int rk_profile_export_pair(const struct rk_profile *before, const struct rk_prof
         return rc;
     if (!before || !after)
         return fail_null(e, RK_STAGE_EXPORT, "rk_profile_export_pair", before ? "after" : "before");
-    rc = rk_profile_merge(pair, labels, 2, &both, e);
+    rc = profile_pair(before, after, &both, e);
     if (rc < 0)
         return rc;
     struct output out = output_to(sink);

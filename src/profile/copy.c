@@ -46,7 +46,7 @@ int64_t copy_frame(struct copy *copy, uint32_t frame)
         return copy->frames[frame] - 1;
     int64_t symbol = maker_text(copy->to, c->text[c->frame_symbol[frame]]);
     int64_t module = maker_text(copy->to, c->text[c->frame_module[frame]]);
-    int64_t path = maker_text(copy->to, c->text[c->frame_path[frame]]);
+    int64_t path = copy->by_name ? module : maker_text(copy->to, c->text[c->frame_path[frame]]);
     int64_t file = lines ? maker_text(copy->to, c->text[c->frame_file[frame]]) : 0;
     if (symbol < 0 || module < 0 || path < 0 || file < 0)
         return -ENOMEM;

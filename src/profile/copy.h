@@ -12,6 +12,7 @@ struct copy {
     struct maker *to;
     const char *label;     /* what all threads come from; NULL: what they say */
     uint32_t flags;        /* RK_SELECT_NO_LINES, …_NO_INLINE, …_REVERSE */
+    bool by_name;          /* modules of one name are one, wherever they lie */
     uint64_t slice_ns;     /* times go down to a multiple of it; 0: they go */
     const uint8_t *begins; /* by frame, not 0: stacks begin at the outermost of these; NULL: where they do */
     uint32_t *frames, *threads, *events, *cgroups; /* number + 1 there; 0: not yet */

@@ -1,6 +1,6 @@
 /*
  * Two profiles side by side: each is summed, and rows are paired that say the same in words. Threads and processes are told
- * apart by name alone: no two runs share their ids.
+ * apart by name alone: no two runs share their ids. So are modules: two builds of a program lie in two folders.
  */
 #include "base/cleanup.h"
 #include "base/error.h"
@@ -46,7 +46,7 @@ static bool identity(struct maker *texts, const struct rk_profile *p, uint32_t p
     memset(ret, 0, 4 * sizeof *ret);
     ret[0] = text_key(texts, group_name(p, per, key, number));
     if (per <= RK_PER_MODULE) {
-        ret[1] = text_key(texts, c->text[c->frame_path[key]]);
+        ret[1] = text_key(texts, c->text[c->frame_module[key]]);
         if (per == RK_PER_LINE) {
             ret[2] = text_key(texts, c->text[c->frame_file[key]]);
             ret[3] = (uint64_t)c->frame_line[key] << 32;
@@ -70,8 +70,8 @@ static int pair_up(struct pairing *p, const struct rk_profile *const profiles[2]
             if (row < 0)
                 return (int)row;
             struct difference *d = &p->rows.items[row];
-            d->self[side] = a->self[i];
-            d->total[side] = a->total[i];
+            d->self[side] += a->self[i];
+            d->total[side] += a->total[i];
             d->key = a->key[i];
             d->with = side;
         }

@@ -19,12 +19,14 @@ static void summary_add(struct rk_profile_summary *to, const struct rk_profile_s
     to->stacks_broken += more->stacks_broken;
 }
 
-static int add(struct maker *m, const struct rk_profile *from, const char *label, uint64_t slice_ns)
+static int add(struct maker *m, const struct rk_profile *from, const char *label, bool by_name,
+               uint64_t slice_ns)
 {
     struct copy copy;
     int rc = copy_begin(&copy, from, m);
 
     copy.label = label;
+    copy.by_name = by_name;
     copy.slice_ns = slice_ns;
     for (uint32_t i = 0; rc >= 0 && i < from->columns.event_n; i++) {
         int64_t event = copy_event(&copy, i);
@@ -36,8 +38,8 @@ static int add(struct maker *m, const struct rk_profile *from, const char *label
     return rc < 0 ? rc : 0;
 }
 
-int rk_profile_merge(const struct rk_profile *const *profiles, const char *const *labels, size_t n,
-                     struct rk_profile **ret, struct rk_error *e)
+static int merge(const struct rk_profile *const *profiles, const char *const *labels, size_t n, bool by_name,
+                 struct rk_profile **ret, struct rk_error *e)
 {
     struct rk_profile_summary summary = {.size = sizeof summary};
     struct maker m;
@@ -52,7 +54,7 @@ int rk_profile_merge(const struct rk_profile *const *profiles, const char *const
     }
     rc = maker_begin(&m);
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = add(&m, profiles[i], labels ? labels[i] : NULL, summary.slice_ns);
+        rc = add(&m, profiles[i], labels ? labels[i] : NULL, by_name, summary.slice_ns);
     if (rc == 0)
         rc = maker_end(&m, &summary, ret);
     else
@@ -61,4 +63,18 @@ int rk_profile_merge(const struct rk_profile *const *profiles, const char *const
            : rc == -ENOMEM
                ? fail_memory(e, RK_STAGE_PROFILE)
                : fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "rk_profile_merge: %s", strerror(-rc));
+}
+
+int rk_profile_merge(const struct rk_profile *const *profiles, const char *const *labels, size_t n,
+                     struct rk_profile **ret, struct rk_error *e)
+{
+    return merge(profiles, labels, n, false, ret, e);
+}
+
+int profile_pair(const struct rk_profile *before, const struct rk_profile *after, struct rk_profile **ret,
+                 struct rk_error *e)
+{
+    const struct rk_profile *const pair[] = {before, after};
+
+    return merge(pair, (const char *const[]){"before", "after"}, 2, true, ret, e);
 }

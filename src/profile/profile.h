@@ -23,6 +23,10 @@ struct rk_profile {
     VECTOR(struct unnamed) unnamed;
 };
 
+/* Both as one, labelled "before" and "after"; modules of one name are one, as rk_profile_diff() has them. */
+int profile_pair(const struct rk_profile *before, const struct rk_profile *after, struct rk_profile **ret,
+                 struct rk_error *e);
+
 /* calloc() of n items, never of none, so that NULL means what it says. */
 static inline void *zeroed(size_t n, size_t size)
 {

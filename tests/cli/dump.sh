@@ -25,6 +25,7 @@ cc -g -O0 -fno-omit-frame-pointer -pthread -o busy busy.c || fail "cc"
 "$RECKON" record -q -e cpu-clock:u -e page-faults:u -g ./busy 2>err || { echo "no recording here: $(tail -n 1 err)"; exit 77; }
 
 "$RECKON" dump --json >all.json 2>err || fail "dump --json"
+"$RECKON" dump perf.data --json >again 2>err && cmp -s again all.json || fail "the file before the options"
 "$RECKON" dump -F comm,pid,tid,cpu,time,event,ip,sym,symoff,dso,srcline,chain --json >named.json 2>err || fail "dump -F --json"
 "$RECKON" dump -F comm,tid,time,event,ip,sym,dso >named.txt 2>err || fail "dump -F"
 "$RECKON" dump --stat --json >stat.json 2>err || fail "--stat --json"

@@ -228,6 +228,39 @@ static void a_difference_is_what_was_added(void **state)
     rk_profile_free(after);
 }
 
+/* Two builds of a program lie in two folders: what has one name is one row, of differences and of pairs alike. */
+static void builds_in_two_folders_are_one(void **state)
+{
+    struct rk_profile_builder *b = fake_builder();
+    (void)state;
+    FEED(b, AT(4, 0, 1)); /* /a/same */
+    FEED(b, AT(5, 0, 1)); /* /b/same */
+    struct rk_profile *before = fake_finish(b);
+    b = fake_builder();
+    FEED(b, AT(5, 0, 1));
+    FEED(b, AT(5, 0, 1));
+    struct rk_profile *after = fake_finish(b), *both = NULL;
+    for (uint32_t per = RK_PER_FUNCTION; per <= RK_PER_MODULE; per++) {
+        struct rk_profile_diff *d = NULL;
+        assert_int_equal(rk_profile_diff(before, after, per, RK_NORMALISE_NONE, &d, NULL), 0);
+        assert_int_equal(d->n, 0);
+        rk_profile_diff_free(d);
+    }
+    struct rk_aggregate *a = NULL;
+    assert_int_equal(profile_pair(before, after, &both, NULL), 0);
+    assert_int_equal(rk_profile_aggregate(both, RK_PER_FUNCTION, &a, NULL), 0);
+    assert_true(a->n == 1 && a->self[0] == 4);
+    rk_aggregate_free(a);
+    rk_profile_free(both);
+    both = merged(before, after); /* no difference: each file is itself */
+    assert_int_equal(rk_profile_aggregate(both, RK_PER_FUNCTION, &a, NULL), 0);
+    assert_int_equal(a->n, 2);
+    rk_aggregate_free(a);
+    rk_profile_free(both);
+    rk_profile_free(before);
+    rk_profile_free(after);
+}
+
 static bool has(const struct sample *s, uint64_t function)
 {
     for (size_t k = 0; k < s->depth; k++)
@@ -396,6 +429,7 @@ int main(void)
         cmocka_unit_test(labels_tell_sources_apart),
         cmocka_unit_test(a_difference_with_itself_is_empty),
         cmocka_unit_test(a_difference_is_what_was_added),
+        cmocka_unit_test(builds_in_two_folders_are_one),
         cmocka_unit_test(filters_take_what_they_say),
         cmocka_unit_test(stacks_are_cut_and_turned),
         cmocka_unit_test(inlined_frames_go),
