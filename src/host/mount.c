@@ -7,9 +7,14 @@
  *     36 35 98:0 /root /mount/point rw,noatime master:1 - tracefs device rw,perf_event
  *      1  2    3     4            5          6   (any)  -    type          options of the file system
  *
- * The mount point has spaces and the like as \040. The first mount of a kind is taken.
+ * 1 is the mount's number, 2 that of the mount it lies on. The mount point has spaces and the like as \040.
+ *
+ * The first mount of a kind that this process can reach is used. The kernel lists no mount outside of the process's
+ * root. A mount is hidden where another one covers its mount point, or a directory above it. A mount of a part of a
+ * file system (4 is not "/") is used only where there is no whole one: a container may have no other.
  */
 #include "base/cleanup.h"
+#include "base/vector.h"
 #include "host/host.h"
 #include "sys/file.h"
 
@@ -17,6 +22,7 @@
 #include <stdio.h>
 
 #define MOUNTINFO_MOST (4 << 20)
+#define STACK_MOST 64 /* mounts upon one another; one above more of them counts as hidden */
 
 /* \ooo → the byte, in place. */
 static void unescape(char *text)
@@ -36,8 +42,14 @@ static void unescape(char *text)
 }
 
 struct mount_line {
-    char *point;
+    int64_t id, parent;
+    char *root, *point;
     const char *type, *options;
+};
+
+struct mount_list { /* a VECTOR */
+    struct mount_line *items;
+    size_t n, room;
 };
 
 /* Takes a line apart, in place. False where it is not of that shape. */
@@ -47,6 +59,12 @@ static bool take_apart(char *line, struct mount_line *ret)
 
     *ret = (struct mount_line){0};
     for (int field = 1; (word = strsep(&rest, " ")); field++) {
+        if (field == 1)
+            ret->id = strtoll(word, NULL, 10);
+        if (field == 2)
+            ret->parent = strtoll(word, NULL, 10);
+        if (field == 4)
+            ret->root = word;
         if (field == 5)
             ret->point = word;
         if (field > 6 && strcmp(word, "-") == 0)
@@ -71,31 +89,36 @@ static bool has_option(const char *options, const char *wanted)
     return false;
 }
 
-/* The path of the first mount of a type (and with an option), with `below` added; 0, -ENOENT, or -errno. */
-static int find(struct rk_host *host, const char *type, const char *option, const char *below, char **ret)
+/* Whether a mount at `point` is at `path` or above it. */
+static bool covers(const char *point, const char *path)
 {
-    _cleanup_free_ char *text = NULL;
-    struct mount_line mount;
-    char *line, *rest;
-    size_t n;
-    int rc = sys_file_load(host->root, "proc/self/mountinfo", MOUNTINFO_MOST, &text, &n);
+    size_t n = strlen(point);
 
-    if (rc < 0)
-        return rc;
-    rest = text;
-    while ((line = strsep(&rest, "\n"))) {
-        if (!take_apart(line, &mount) || strcmp(mount.type, type) != 0 ||
-            (option && !has_option(mount.options, option)))
-            continue;
-        size_t room = strlen(mount.point) + strlen(below) + 1;
-        char *path = malloc(room);
-        if (!path)
-            return -ENOMEM;
-        snprintf(path, room, "%s%s", mount.point, below);
-        *ret = path;
-        return 0;
+    if (n == 1) /* "/" */
+        return true;
+    return strncmp(point, path, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/*
+ * Whether a mount is what its path leads to: every mount at or above its mount point is one that it lies on, directly
+ * or through others. Any other was mounted over it.
+ */
+static bool visible(const struct mount_list *list, const struct mount_line *mount)
+{
+    const struct mount_line *at = mount;
+    size_t covering = 0, below = 0;
+
+    for (size_t i = 0; i < list->n; i++)
+        covering += covers(list->items[i].point, mount->point);
+    while (at && below < covering && below < STACK_MOST) {
+        const struct mount_line *parent = NULL;
+        for (size_t i = 0; i < list->n && !parent; i++)
+            if (list->items[i].id == at->parent && covers(list->items[i].point, mount->point))
+                parent = &list->items[i];
+        at = parent;
+        below++;
     }
-    return -ENOENT;
+    return below == covering;
 }
 
 /* Whether PATH/below can be read: 0 or -errno. */
@@ -112,30 +135,93 @@ static int readable(const struct rk_host *host, const char *path, const char *be
     return 0;
 }
 
-static int find_tracefs(struct rk_host *host, char **ret)
+/*
+ * Tries a place. It becomes *ret where it can be read (0), and where this user can't and no place before was such
+ * (-EACCES). Else the answer is that of the places before, rc, unless that is only -ENOENT.
+ */
+static int try_place(const struct rk_host *host, const char *point, const char *below, const char *wanted,
+                     int rc, char **ret)
 {
-    static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+    size_t room = strlen(point) + strlen(below) + 1;
+    char *path = malloc(room);
 
-    for (size_t i = 0; i < 2; i++) {
-        int rc = readable(host, usual[i], "events");
-        if (rc == -ENOENT)
-            continue;
-        *ret = strdup(usual[i]);
-        return *ret ? rc : -ENOMEM;
+    if (!path)
+        return -ENOMEM;
+    snprintf(path, room, "%s%s", point, below);
+    int tried = readable(host, path, wanted);
+    if (tried == 0 || (tried == -EACCES && !*ret)) {
+        free(*ret);
+        *ret = path;
+        return tried;
     }
-    int rc = find(host, "tracefs", NULL, "", ret);
-    if (rc == -ENOENT)
-        rc = find(host, "debugfs", NULL, "/tracing", ret);
-    return rc < 0 ? rc : readable(host, *ret, "events");
+    free(path);
+    return host_transient(tried) || (rc == -ENOENT && tried != -ENOTDIR) ? tried : rc;
+}
+
+/* The mounts of a type (and with an option) in turn, as try_place(). `wanted` is a directory that it must have. */
+static int try_mounts(const struct rk_host *host, const struct mount_list *list, const char *type,
+                      const char *option, const char *below, const char *wanted, int rc, char **ret)
+{
+    for (int part = 0; part <= 1; part++) {
+        for (size_t i = 0; i < list->n; i++) {
+            const struct mount_line *mount = &list->items[i];
+            if (strcmp(mount->type, type) != 0 || (option && !has_option(mount->options, option)) ||
+                (strcmp(mount->root, "/") != 0) != part || !visible(list, mount))
+                continue;
+            rc = try_place(host, mount->point, below, wanted, rc, ret);
+            if (rc == 0 || host_transient(rc))
+                return rc;
+        }
+    }
+    return rc;
+}
+
+/* The lines of `text`, which they point into. */
+static int read_list(char *text, struct mount_list *ret)
+{
+    struct mount_line mount;
+    char *line;
+
+    while ((line = strsep(&text, "\n"))) {
+        if (!take_apart(line, &mount))
+            continue;
+        struct mount_line *to = vector_push(ret);
+        if (!to)
+            return -ENOMEM;
+        *to = mount;
+    }
+    return 0;
 }
 
 static int find_mount(struct rk_host *host, uint32_t mount, char **ret)
 {
-    if (mount == RK_MOUNT_TRACEFS)
-        return find_tracefs(host, ret);
-    int rc = mount == RK_MOUNT_CGROUP2 ? find(host, "cgroup2", NULL, "", ret)
-                                       : find(host, "cgroup", "perf_event", "", ret);
-    return rc < 0 ? rc : readable(host, *ret, ".");
+    static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+    _cleanup_free_ char *text = NULL;
+    struct mount_list list = {0};
+    int rc = -ENOENT;
+    size_t n;
+
+    for (size_t i = 0; mount == RK_MOUNT_TRACEFS && i < 2; i++) {
+        rc = try_place(host, usual[i], "", "events", rc, ret);
+        if (rc == 0 || host_transient(rc))
+            return rc;
+    }
+    int loaded = sys_file_load(host->root, "proc/self/mountinfo", MOUNTINFO_MOST, &text, &n);
+    if (loaded < 0)
+        return rc == -EACCES && !host_transient(loaded) ? rc : loaded;
+    if (read_list(text, &list) < 0)
+        rc = -ENOMEM;
+    else if (mount == RK_MOUNT_CGROUP2)
+        rc = try_mounts(host, &list, "cgroup2", NULL, "", ".", rc, ret);
+    else if (mount == RK_MOUNT_CGROUP1)
+        rc = try_mounts(host, &list, "cgroup", "perf_event", "", ".", rc, ret);
+    else {
+        rc = try_mounts(host, &list, "tracefs", NULL, "", "events", rc, ret);
+        if (rc < 0 && !host_transient(rc))
+            rc = try_mounts(host, &list, "debugfs", NULL, "/tracing", "events", rc, ret);
+    }
+    vector_free(&list);
+    return rc;
 }
 
 int rk_host_mount(struct rk_host *host, uint32_t mount, const char **ret)

@@ -386,6 +386,116 @@ static void mounts(void **state)
     assert_string_equal(path, "/sys/kernel/tracing");
 }
 
+/* Which of several mounts is used: the first that can be reached, whole ones before parts. */
+static void several_mounts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mounts, *cgroup2, *tracefs; /* NULL: none */
+    } rows[] = {
+        /* a chroot's bind mounts beside this root's, in either order */
+        {"20 1 8:1 / / rw - ext4 disk rw\n"
+         "30 20 0:9 / /a rw - cgroup2 none rw\n"
+         "31 20 0:9 / /jail/a rw - cgroup2 none rw\n",
+         "/a", NULL},
+        {"20 1 8:1 / / rw - ext4 disk rw\n"
+         "31 20 0:9 / /jail/a rw - cgroup2 none rw\n"
+         "30 20 0:9 / /a rw - cgroup2 none rw\n",
+         "/jail/a", NULL},
+        /* another mount at the same place is over it: a tmpfs, or the same again */
+        {"30 20 0:9 / /a rw - cgroup2 none rw\n"
+         "31 30 0:3 / /a rw - tmpfs none rw\n"
+         "32 20 0:9 / /b rw - cgroup2 none rw\n",
+         "/b", NULL},
+        {"30 20 0:9 / /a rw - cgroup2 none rw\n"
+         "31 30 0:9 / /a rw - cgroup2 none rw\n",
+         "/a", NULL},
+        /* ... or above it */
+        {"20 1 8:1 / / rw - ext4 disk rw\n"
+         "30 20 0:9 / /jail/a rw - cgroup2 none rw\n"
+         "31 20 0:3 / /jail rw - tmpfs none rw\n",
+         NULL, NULL},
+        /* what it lies on itself is not over it; nor is a neighbour whose name begins alike */
+        {"20 1 8:1 / / rw - ext4 disk rw\n"
+         "21 20 0:3 / /jail rw - tmpfs none rw\n"
+         "22 21 0:4 / /jail rw - tmpfs none rw\n"
+         "30 22 0:9 / /jail/a rw - cgroup2 none rw\n"
+         "31 22 0:3 / /jail/a1 rw - tmpfs none rw\n"
+         "32 30 0:3 / /jail/a/below rw - tmpfs none rw\n",
+         "/jail/a", NULL},
+        /* a part of the hierarchy only where there is no whole one */
+        {"30 20 0:9 /docker/12 /a rw - cgroup2 none rw\n"
+         "31 20 0:9 / /b rw - cgroup2 none rw\n",
+         "/b", NULL},
+        {"30 20 0:9 /docker/12 /a rw - cgroup2 none rw\n", "/a", NULL},
+        /* a mount point that was deleted */
+        {"30 20 0:9 / /gone//deleted rw - cgroup2 none rw\n"
+         "31 20 0:9 / /b rw - cgroup2 none rw\n",
+         "/b", NULL},
+        /* tracefs: the next one where the first has no events; debugfs' where there is no other */
+        {"30 20 0:9 /per_cpu /a rw - tracefs none rw\n"
+         "31 20 0:9 / /trace rw - tracefs none rw\n",
+         NULL, "/trace"},
+        {"30 20 0:9 / /a rw - tracefs none rw\n"
+         "31 20 0:8 / /dbg rw - debugfs none rw\n",
+         NULL, "/dbg/tracing"},
+        {"30 20 0:8 / /dbg rw - debugfs none rw\n"
+         "31 20 0:3 / /dbg rw - tmpfs none rw\n",
+         NULL, NULL},
+        /* what no kernel writes: mounts that lie on one another */
+        {"30 31 0:9 / /a rw - cgroup2 none rw\n"
+         "31 30 0:9 / /a rw - cgroup2 none rw\n",
+         "/a", NULL},
+    };
+    static const uint32_t kinds[] = {RK_MOUNT_CGROUP2, RK_MOUNT_TRACEFS};
+
+    fake_file("a/", "");
+    fake_file("b/", "");
+    fake_file("jail/a/", "");
+    fake_file("trace/events/", "");
+    fake_file("dbg/tracing/events/", "");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const wanted[] = {rows[i].cgroup2, rows[i].tracefs};
+        fake_file("proc/self/mountinfo", rows[i].mounts);
+        again();
+        for (size_t kind = 0; kind < 2; kind++) {
+            const char *path = NULL;
+            int rc = rk_host_mount(host, kinds[kind], &path);
+            if (rc != (wanted[kind] ? 0 : -ENOENT) ||
+                strcmp(path ? path : "", wanted[kind] ? wanted[kind] : ""))
+                fail_msg("row %zu: %d %s, not %s", i, rc, path ? path : "",
+                         wanted[kind] ? wanted[kind] : "none");
+        }
+    }
+}
+
+/* A mount that this user can't read is the answer only where there is no other. */
+static void mounts_of_others(void **state)
+{
+    (void)state;
+    const char *path = NULL;
+    char closed[sizeof fake_path + 8];
+    bool root = geteuid() == 0; /* reads everything: not as root */
+    snprintf(closed, sizeof closed, "%s/closed", fake_path);
+    assert_int_equal(chmod(fake_path, 0777), 0);
+    if (root && seteuid(65534) < 0) {
+        print_message("can't become a plain user here: %s\n", strerror(errno));
+        skip();
+    }
+    fake_file("proc/self/mountinfo", "30 20 0:9 / /closed rw - tracefs none rw\n"
+                                     "31 20 0:9 / /open rw - tracefs none rw\n");
+    fake_file("closed/events/", "");
+    assert_int_equal(chmod(closed, 0), 0);
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_TRACEFS, &path), -EACCES);
+    assert_string_equal(path, "/closed");
+    fake_file("open/events/", "");
+    again();
+    assert_int_equal(rk_host_mount(host, RK_MOUNT_TRACEFS, &path), 0);
+    assert_string_equal(path, "/open");
+    assert_int_equal(chmod(closed, 0700), 0);
+    assert_true(!root || seteuid(0) == 0);
+}
+
 static void user_namespaces(void **state)
 {
     (void)state;
@@ -420,6 +530,8 @@ int main(void)
         TEST(tracefs_in_both_places),
         TEST(kernel_symbols_hidden_or_not),
         TEST(mounts),
+        TEST(several_mounts),
+        TEST(mounts_of_others),
         TEST(user_namespaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
