@@ -23,7 +23,7 @@ install: all
 	@DESTDIR="$(DESTDIR)" $(MESON) install -C $(BUILD) --quiet
 
 test: all
-	@$(MESON) test -C $(BUILD) --no-rebuild --num-processes $(JOBS) --print-errorlogs $(TESTS)
+	@tests/own-mounts $(MESON) test -C $(BUILD) --no-rebuild --num-processes $(JOBS) --print-errorlogs $(TESTS)
 
 bench: all
 	@$(MESON) test -C $(BUILD) --no-rebuild --benchmark --verbose

@@ -214,6 +214,12 @@ static void check_others(struct rk_host *host, struct doctor_check *check)
             return;
         }
     }
+    trial.pid = 0; /* nobody to try on: the right to it is worth something where this thread can be opened */
+    _cleanup_close_ int own = trial_open(host, &trial, &why);
+    if (own < 0) {
+        blame(check, RK_VERDICT_NO, "", &why);
+        return;
+    }
     if (rk_host_fact(host, RK_FACT_CAP_PERFMON) == 1) {
         say(check, RK_VERDICT_YES, "the right is there (CAP_PERFMON or CAP_SYS_ADMIN), and nobody to try on");
         return;

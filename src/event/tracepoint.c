@@ -211,18 +211,20 @@ int read_tracepoint(struct parser *p)
 
 static int untold(struct parser *p, int rc, const char *shown)
 {
+    const char *place = "/sys/kernel/tracing";
     char remedy[256];
 
+    find_place(p->host, &place);
     host_tracefs_remedy(p->host, rc, 1, remedy, sizeof remedy);
     if (rc == -ENOENT)
         return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, remedy,
                             "%s: tracefs is not mounted, so that no tracepoint can be found", shown);
     if (rc == -EACCES || rc == -EPERM)
-        return parse_refuse(
-            p, p->at, rc, RK_CAUSE_CAPABILITY, remedy,
-            "%s: this user can't read /sys/kernel/tracing, so that no tracepoint can be found", shown);
-    return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, NULL,
-                        "%s: /sys/kernel/tracing/events can't be read: %s", shown, strerror(-rc));
+        return parse_refuse(p, p->at, rc, RK_CAUSE_CAPABILITY, remedy,
+                            "%s: this user can't read %.100s, so that no tracepoint can be found", shown,
+                            place);
+    return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, NULL, "%s: %.100s/events can't be read: %s", shown,
+                        place, strerror(-rc));
 }
 
 /* One that can be opened: it has a number, which what lies beside them has not, nor the tracers' own records. */

@@ -132,6 +132,18 @@ static int seccomp(const struct attempt *a)
                        explain_is(a, RK_FACT_CONTAINER) ? ", as containers do" : "");
 }
 
+/* Whether the filter is what refused. The kernel itself says EPERM to tracepoints and breakpoints alone: there the
+ * answer to an attr of a size that no kernel takes shows whether the call arrives at all. */
+static bool filter_refused(const struct attempt *a)
+{
+    int64_t size;
+
+    if ((a->asked.code != -EPERM && a->asked.code != -ENOSYS) || !explain_filtered(a))
+        return false;
+    return (a->asked.type != PERF_TRACEPOINT && a->asked.type != PERF_BREAKPOINT) ||
+           host_attr_size(a->host, &size) == a->asked.code;
+}
+
 /* Another user's process, or one that hides (setuid, prctl PR_SET_DUMPABLE). */
 static int not_yours(const struct attempt *a)
 {
@@ -155,8 +167,7 @@ int explain_denied(const struct attempt *a)
     int64_t level = explain_limit(a, RK_LIMIT_PARANOID, INT64_MIN);
     bool kernel = a->asked.flags & RK_ATTEMPT_KERNEL, tracepoint = a->asked.type == PERF_TRACEPOINT;
 
-    if ((a->asked.code == -EPERM || a->asked.code == -ENOSYS) && !tracepoint &&
-        a->asked.type != PERF_BREAKPOINT && explain_filtered(a))
+    if (filter_refused(a))
         return seccomp(a);
     /* The right would not help: the kernel asks for it before it looks for a PMU, and there is none. */
     if (explain_is_hardware(a->asked.type) && rk_host_fact(a->host, RK_FACT_CORE_PMU) == 0)

@@ -68,13 +68,16 @@ static int filter(int answer)
 
 static int filtered(int answer)
 {
-    static const char *const names[] = {"count", "sample", "kernel", "machine", "hardware", "user-read"};
+    static const char *const names[] = {"count",   "sample",   "kernel",   "others",
+                                        "machine", "hardware", "user-read"};
 
     if (filter(answer))
         return CANT;
     diagnose();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         expect(names[i], RK_VERDICT_NO, RK_CAUSE_SECCOMP, "seccomp=unconfined");
+    if (rk_host_fact(host, RK_FACT_TRACEFS) == 1)
+        expect("tracepoints", RK_VERDICT_NO, RK_CAUSE_SECCOMP, "seccomp=unconfined");
     return 0;
 }
 

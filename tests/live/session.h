@@ -61,8 +61,9 @@ static inline struct session session_open(const char *events, char *const argv[]
     struct rk_error e = {.size = sizeof e};
     OK(rk_host_open(NULL, &s.host, &e));
     int r = rk_events_parse(s.host, events, &s.events, &e);
-    if (r == -EACCES) /* tracefs, for a plain user */
-        SKIP("%s can't be found here: %s", events, e.what);
+    if (r < 0 &&
+        (r == -EACCES || e.cause == RK_CAUSE_NO_FILE)) /* tracefs: closed to this user, or not mounted */
+        SKIP("%s: %s", e.what, e.remedy);
     OK(r);
     if (argv)
         OK(rk_target_command(argv, NULL, &s.target, &e));

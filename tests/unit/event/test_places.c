@@ -281,6 +281,24 @@ static void where_tracefs_is_missing(void **state)
     }
 }
 
+/* A filter of a megabyte, as other texts of that length in test_parse.c. */
+static void a_long_filter(void **state)
+{
+    (void)state;
+    static const char begin[] = "sched:sched_switch/filter='", unit[] = "prev_pid==1||",
+                      end[] = "prev_pid==1'/";
+    struct rk_events *events = NULL;
+    struct rk_error e = {.size = sizeof e};
+    char *text = malloc((1 << 20) + 200), *at = text + sprintf(text, "%s", begin);
+    assert_non_null(text);
+    while (at < text + (1 << 20))
+        at += sprintf(at, "%s", unit);
+    strcpy(at, end);
+    assert_int_equal(rk_events_parse(host, text, &events, &e), -EINVAL);
+    assert_int_equal(e.cause, RK_CAUSE_SYNTAX);
+    free(text);
+}
+
 static void patterns(void **state)
 {
     (void)state;
@@ -316,6 +334,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(long_patterns, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_remembered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(where_tracefs_is_missing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_long_filter, set_up, tear_down),
         cmocka_unit_test(patterns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
