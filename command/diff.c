@@ -120,7 +120,7 @@ static void print_rows(const struct rk_profile_diff *d, const struct shape *w)
     else if (shown == 0)
         printf("\nNo difference of %.2f %% or more; %zu smaller ones: --percent-limit 0\n", w->limit, hidden);
     else if (hidden)
-        printf("%s        … %zu more: reckon diff --lines 0 --percent-limit 0%s\n", c.faint, hidden, c.plain);
+        printf("%s        … %zu more: --lines 0 --percent-limit 0%s\n", c.faint, hidden, c.plain);
 }
 
 static void print_csv(const struct rk_profile_diff *d)

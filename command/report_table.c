@@ -61,6 +61,8 @@ static void print_head(const struct rk_profile_summary *s)
         printf(", %s", print_some(s->threads, "thread", threads, sizeof threads));
     if (s->samples && s->last_time > s->first_time)
         printf(", %.3f s", (double)(s->last_time - s->first_time) / 1e9);
+    if (s->samples && strcmp(s->unit, "ns") == 0)
+        printf("; 100 %% is %.3f s", (double)s->weight / 1e9);
     printf("%s\n", s->loss.throttled ? ", throttled" : "");
     print_stacks(s);
     if (s->cut)
@@ -181,24 +183,42 @@ static int compare_names(const void *left, const void *right, void *context)
     return order ? order : (i > k) - (i < k);
 }
 
-/* Which rows, in which order: how many, those that the limit leaves out in *ret_hidden; -1: out of memory. */
-static int64_t choose_rows(const struct rk_aggregate *a, const struct report *how, size_t **ret,
-                           size_t *ret_hidden)
-{
-    size_t *order = calloc(a->n + 1, sizeof *order), n = 0;
+struct rows {
+    size_t *order; /* those that the limit leaves, as they are shown */
+    size_t n, shown, below;
+};
 
-    if (!order)
+/* Which rows, in which order: 0, or -1: out of memory. */
+static int choose_rows(const struct rk_aggregate *a, const struct report *how, struct rows *ret)
+{
+    struct rows r = {.order = calloc(a->n + 1, sizeof *r.order)};
+
+    if (!r.order)
         return -1;
-    for (size_t i = 0; i < a->n; i++)
-        if (percent(how->no_children ? a->self[i] : a->total[i], a->weight) >= how->percent_limit &&
-            (a->self[i] || !how->no_children))
-            order[n++] = i;
+    for (size_t i = 0; i < a->n; i++) {
+        if (how->no_children && !a->self[i])
+            continue;
+        if (percent(how->no_children ? a->self[i] : a->total[i], a->weight) >= how->percent_limit)
+            r.order[r.n++] = i;
+        else
+            r.below++;
+    }
     if (how->order != REPORT_SELF)
-        qsort_r(order, n, sizeof *order, how->order == REPORT_TOTAL ? compare_rows : compare_names, &a);
-    size_t shown = how->lines && how->lines < n ? (size_t)how->lines : n;
-    *ret_hidden = a->n - shown;
-    *ret = order;
-    return (int64_t)shown;
+        qsort_r(r.order, r.n, sizeof *r.order, how->order == REPORT_TOTAL ? compare_rows : compare_names, &a);
+    r.shown = how->lines && how->lines < r.n ? (size_t)how->lines : r.n;
+    *ret = r;
+    return 0;
+}
+
+/* What is not shown, and the option that shows it. */
+static void print_hidden(const struct layout *l, int indent, size_t by_lines, size_t by_limit,
+                         const char *option)
+{
+    if (by_lines + by_limit == 0)
+        return;
+    printf("%s%*s… %zu more: %s%s%s%s\n", l->c.faint, l->bar ? indent : 6, "", by_lines + by_limit,
+           by_lines ? option : "", by_lines && by_limit ? " " : "", by_limit ? "--percent-limit 0" : "",
+           l->c.plain);
 }
 
 static int print_rows(const struct rk_profile *profile, const struct rk_aggregate *a,
@@ -206,10 +226,9 @@ static int print_rows(const struct rk_profile *profile, const struct rk_aggregat
 {
     struct rk_profile_columns c = {.size = sizeof c};
     struct layout l = layout_of(how, !how->no_children && a->per <= RK_PER_MODULE);
-    size_t *order = NULL, hidden = 0;
-    int64_t n = choose_rows(a, how, &order, &hidden);
+    struct rows rows;
 
-    if (n < 0) {
+    if (choose_rows(a, how, &rows) < 0) {
         fprintf(stderr, "reckon report: out of memory\n");
         return STATUS_FAILED;
     }
@@ -218,19 +237,17 @@ static int print_rows(const struct rk_profile *profile, const struct rk_aggregat
         printf("\n%s%s%s%-*s  %s%s\n", l.c.faint, l.total ? "  self  total" : " share", l.bar ? "  " : "",
                (int)l.bar, "", heading(a->per), l.c.plain);
     uint64_t most = 1;
-    for (int64_t i = 0; i < n; i++)
-        most = a->self[order[i]] > most ? a->self[order[i]] : most;
-    for (int64_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < rows.shown; i++)
+        most = a->self[rows.order[i]] > most ? a->self[rows.order[i]] : most;
+    for (size_t i = 0; i < rows.shown; i++) {
         char detail[1024];
-        size_t row = order[i];
+        size_t row = rows.order[i];
         row_detail(&c, a, row, detail, sizeof detail);
         print_row(&l, percent(a->self[row], a->weight), percent(a->total[row], a->weight),
                   (double)a->self[row] / (double)most, row_name(a, row), detail);
     }
-    if (hidden)
-        printf("%s%*s… %zu more: reckon report --lines 0%s\n", l.c.faint, l.bar ? 15 : 6, "", hidden,
-               l.c.plain);
-    free(order);
+    print_hidden(&l, 15, rows.n - rows.shown, rows.below, "--lines 0");
+    free(rows.order);
     return 0;
 }
 
@@ -246,20 +263,20 @@ static int print_shares(const struct rk_profile *profile, uint32_t per, const ch
     if (rk_profile_aggregate(profile, per, &a, &e) < 0)
         return print_error("report", &e);
     rk_profile_columns(profile, &c);
-    size_t n = 0;
-    while (n < a->n && a->self[n])
-        n++;
-    if (n > 1) {
+    size_t n = 0, above = 0;
+    for (; n < a->n && a->self[n]; n++)
+        above += percent(a->self[n], a->weight) >= how->percent_limit;
+    if (n > 1 && above) {
+        size_t shown = above < SHARES_MOST ? above : SHARES_MOST;
         printf("\n%s share%s%-*s  %s%s\n", l.c.faint, l.bar ? "  " : "", (int)l.bar, "", title, l.c.plain);
-        for (size_t i = 0; i < n && i < SHARES_MOST; i++) {
+        for (size_t i = 0; i < shown; i++) {
             char detail[1024];
             row_detail(&c, a, i, detail, sizeof detail);
             print_row(&l, percent(a->self[i], a->weight), 0, (double)a->self[i] / (double)a->self[0],
                       row_name(a, i), detail);
         }
-        if (n > SHARES_MOST)
-            printf("%s%*s… %zu more: reckon report --by %s --lines 0%s\n", l.c.faint, l.bar ? 8 : 6, "",
-                   n - SHARES_MOST, per == RK_PER_MODULE ? "module" : "thread", l.c.plain);
+        print_hidden(&l, 8, above - shown, n - above,
+                     per == RK_PER_MODULE ? "--by module --lines 0" : "--by thread --lines 0");
     }
     rk_aggregate_free(a);
     return 0;

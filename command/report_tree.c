@@ -151,7 +151,7 @@ int report_tree(const struct rk_profile *profile, const struct report *how)
     if (!good)
         fprintf(stderr, "reckon report: out of memory\n");
     if (hidden)
-        printf("        … %ju more: reckon report --tree --lines 0\n", (uintmax_t)hidden);
+        printf("        … %ju more: --lines 0\n", (uintmax_t)hidden);
     free(t.weight);
     free(t.first);
     free(t.next);

@@ -22,7 +22,7 @@ cc -O0 -g -fno-omit-frame-pointer work.c -o work -lpthread || { echo "no compile
 
 # What can be chosen, and what comes of it.
 "$RECKON" report >out 2>err || fail "report"
-head -n 1 out | grep -qE '^[0-9,]+ samples? kept, [0-9,]+ lost, .* skipped; cpu-clock:u, 2 threads, [0-9.]+ s' || fail "head: $(head -n 1 out)"
+head -n 1 out | grep -qE '^[0-9,]+ samples? kept, [0-9,]+ lost, .* skipped; cpu-clock:u, 2 threads, [0-9.]+ s; 100 % is [0-9.]+ s$' || fail "head: $(head -n 1 out)"
 grep -qE '^ *[0-9.]+ +[0-9.]+ +#+ +leaf, work$' out || fail "leaf"
 grep -qE 'thread, process/thread' out || fail "shares of threads"
 grep -q "$(printf '\033')" out && fail "colour in a pipe"
@@ -74,6 +74,9 @@ grep -q '  middle' out && grep -q '  worker' out || fail "--callers: both"
 sed -n 3p out | grep -qE '^100.00  middle' || fail "--callees begins with it"
 "$RECKON" report --no-children --percent-limit 50 >out 2>err || fail "--no-children"
 grep -q 'leaf' out && ! grep -q 'middle' out || fail "--no-children --percent-limit"
+"$RECKON" report --percent-limit 50 >out 2>err || fail "--percent-limit"
+[ "$(sed -n '/thread, process/,$p' out | grep -c '^ *[0-9]')" = 1 ] && tail -n 1 out | grep -q '… 1 more: --percent-limit 0$' || fail "--percent-limit of threads: $(cat out)"
+"$RECKON" report --lines 1 >out 2>err && grep -q '… [0-9]* more: --lines 0$' out || fail "--lines 1 says what shows the rest"
 "$RECKON" report --sort total --lines 1 >out 2>err && ! sed -n 4p out | grep -q '  leaf' || true
 
 # Every format has the same samples; pprof has all of it, and comes back.
