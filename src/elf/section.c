@@ -1,7 +1,9 @@
 #include "elf/section.h"
 
 #include "base/cursor.h"
-#include "elf/decode.h"
+#include "codec/deflate.h"
+#include "codec/xz.h"
+#include "codec/zstd.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -107,8 +109,8 @@ static int decompress(const void *from, size_t n, bool old, size_t limit, void *
     _cleanup_free_ unsigned char *block = malloc((size_t)bytes + 1);
     if (!block)
         return -ENOMEM;
-    rc = type == COMPRESSED_ZLIB   ? decode_zlib(c.at, left, block, (size_t)bytes)
-         : type == COMPRESSED_ZSTD ? decode_zstd(c.at, left, block, (size_t)bytes)
+    rc = type == COMPRESSED_ZLIB   ? zlib_decode(c.at, left, block, (size_t)bytes)
+         : type == COMPRESSED_ZSTD ? zstd_decode(c.at, left, block, (size_t)bytes)
                                    : -EOPNOTSUPP;
     if (rc < 0)
         return rc;
@@ -147,7 +149,7 @@ int elf_open_debugdata(struct elf *elf, struct elf **ret)
     if (rc == 0)
         rc = elf_section_load(elf, section, DEBUGDATA_MAX, &packed, &n);
     if (rc == 0)
-        rc = decode_xz(packed, n, DEBUGDATA_OPEN_MAX, &open, &open_n);
+        rc = xz_decode(packed, n, DEBUGDATA_OPEN_MAX, &open, &open_n);
     return rc < 0 ? rc : elf_open_owned(open, open_n, ".gnu_debugdata", ret, NULL);
 }
 

@@ -1,5 +1,5 @@
 /* Numbers and bytes are gathered, since gzip wants all of them at once, and then written: what the page's memory is. */
-#include "elf/decode.h"
+#include "codec/deflate.h"
 #include "export/page.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ int page_write(const struct page_pen *pen, struct output *out)
 {
     void *packed = NULL;
     size_t n = 0;
-    int rc = pen->error ? pen->error : encode_gzip(pen->bytes.items, pen->bytes.n, &packed, &n);
+    int rc = pen->error ? pen->error : gzip_encode(pen->bytes.items, pen->bytes.n, &packed, &n);
 
     if (rc == 0)
         write_base64(out, packed, n);

@@ -13,7 +13,7 @@
  * Strings are numbered as the profile's texts are, so that text 0 is "", as the format wants it; others follow.
  */
 #include "base/cleanup.h"
-#include "elf/decode.h"
+#include "codec/deflate.h"
 #include "export/formats.h"
 #include "export/protobuf.h"
 #include "profile/maker.h"
@@ -317,7 +317,7 @@ void export_pprof(const struct rk_profile *profile, struct output *out)
     int rc = write_all(&p);
 
     if (rc == 0)
-        rc = encode_gzip(p.to.bytes.items, p.to.bytes.n, &packed, &n);
+        rc = gzip_encode(p.to.bytes.items, p.to.bytes.n, &packed, &n);
     if (rc == 0)
         output_bytes(out, packed, n);
     else

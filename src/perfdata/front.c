@@ -178,7 +178,7 @@ static int start_packing(struct perfdata_writer *w, int level, struct rk_error *
     if (r == -ENOMEM || (r == 0 && !w->packed))
         return fail_memory(e, RK_STAGE_CAPTURE);
     return r == 0 ? 0
-                  : fail(e, -EOPNOTSUPP, RK_STAGE_CAPTURE, RK_CAUSE_UNSUPPORTED,
+                  : fail(e, r, RK_STAGE_CAPTURE, RK_CAUSE_UNSUPPORTED,
                          "install libzstd.so.1 (Debian: libzstd1), or record without -z",
                          "zstd, which -z needs, is not installed here");
 }

@@ -113,11 +113,11 @@ static int reader_unpack(struct perfdata_reader *r, const struct perf_header *re
         return reader_unsound(r, "a compressed record shorter than it says");
     if (!r->unpack) {
         int k = unpack_open(&r->unpack);
-        if (k == -ENOENT) {
-            fail(&r->why, -EOPNOTSUPP, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED,
+        if (k == -EOPNOTSUPP) {
+            fail(&r->why, k, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED,
                  "install libzstd.so.1 (Debian: libzstd1), or record without -z",
                  "%s: compressed records (-z), and zstd is not installed here", r->name);
-            return reader_fail(r, -EOPNOTSUPP);
+            return reader_fail(r, k);
         }
         if (k < 0)
             return reader_io(r, k);

@@ -12,9 +12,8 @@
 #ifndef PERFDATA_UNPACK_H
 #define PERFDATA_UNPACK_H
 
-#include "perfdata/zstd.h"
-
 #include "base/abi.h"
+#include "codec/zstd.h"
 
 #include <stdbool.h>
 
@@ -30,7 +29,7 @@ struct unpack {
     _Alignas(8) unsigned char askew[64 << 10];
 };
 
-/* 0, -ENOENT: zstd is not here, -ENOMEM. */
+/* Returns 0, -EOPNOTSUPP (libzstd is not installed) or -ENOMEM. */
 int unpack_open(struct unpack **ret);
 struct unpack *unpack_close(struct unpack *unpack);
 

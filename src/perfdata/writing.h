@@ -6,9 +6,9 @@
 #define PERFDATA_WRITING_H
 
 #include "base/vector.h"
+#include "codec/zstd.h"
 #include "perfdata/bytes.h"
 #include "perfdata/writer.h"
-#include "perfdata/zstd.h"
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "elf/decode.h"
+#include "codec/deflate.h"
 #include "sys/file.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static int read_foreign(const char *bytes, size_t n, struct rk_profile **ret, ui
     int rc = -ENOEXEC;
 
     if (n > 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) {
-        rc = decode_gzip(bytes, n, UNPACKED_MOST, &unpacked, &n);
+        rc = gzip_decode(bytes, n, UNPACKED_MOST, &unpacked, &n);
         if (rc == 0)
             rc = pprof_read(unpacked, n, ret, ret_damaged);
         free(unpacked);

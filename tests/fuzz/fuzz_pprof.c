@@ -1,7 +1,7 @@
 /* pprof, not packed: what is read stands together; written as pprof and read again, its sums are the same. */
 #include "profile.h"
 
-#include "elf/decode.h"
+#include "codec/deflate.h"
 #include "profile/file.h"
 
 #include <reckon/export.h>
@@ -39,7 +39,7 @@ static void again(const struct rk_profile *p)
 
     HOLDS(rk_profile_export(p, "pprof", &sink, NULL) == 0);
     rk_profile_summary(p, &before);
-    if (before.samples && decode_gzip(text.bytes, text.n, 1 << 30, &unpacked, &n) == 0) {
+    if (before.samples && gzip_decode(text.bytes, text.n, 1 << 30, &unpacked, &n) == 0) {
         HOLDS(pprof_read(unpacked, n, &twin, &damaged) == 0);
         HOLDS(rk_profile_summary(twin, &after) == 0);
         HOLDS(damaged || (before.weight == after.weight && before.samples == after.samples));

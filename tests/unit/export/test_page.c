@@ -1,6 +1,6 @@
 /* The page: what web/data.js would read, read here, so that each number is known; and names that would be more. */
 #include "../profile/fake.h"
-#include "elf/decode.h"
+#include "codec/deflate.h"
 #include "export/page.h"
 #include "sink.h"
 
@@ -32,7 +32,7 @@ static void unpack(const char *from, size_t n)
         assert_true(block_n < sizeof block);
     }
     assert_int_equal(n - digits, (4 - digits % 4) % 4);
-    assert_int_equal(decode_gzip(block, block_n, sizeof block, &unpacked, &block_n), 0);
+    assert_int_equal(gzip_decode(block, block_n, sizeof block, &unpacked, &block_n), 0);
     memcpy(block, unpacked, block_n);
     free(unpacked);
 }

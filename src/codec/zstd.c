@@ -1,7 +1,7 @@
 /*
  * The structs and numbers are those of libzstd's stable interface, since 1.4.
  */
-#include "perfdata/zstd.h"
+#include "codec/zstd.h"
 
 #include "sys/library.h"
 
@@ -33,14 +33,29 @@ struct zstd {
 /* POSIX: a function's address comes as an object's. */
 #define LOAD(to, name) (*(void **)&(to) = sys_library_function(library, name))
 
+static void *load(void)
+{
+    return sys_library("libzstd.so.1");
+}
+
+int zstd_decode(const void *from, size_t n, void *to, size_t room)
+{
+    void *library = load();
+    size_t (*run)(void *out, size_t out_n, const void *in, size_t in_n) = NULL;
+
+    if (!library || !LOAD(run, "ZSTD_decompress"))
+        return -EOPNOTSUPP;
+    return run(to, room, from, n) == room ? 0 : -EBADMSG; /* its errors are sizes above any */
+}
+
 static int start(struct zstd *z, int level)
 {
-    void *library = sys_library("libzstd.so.1");
+    void *library = load();
     void *(*make)(void) = NULL;
     size_t (*set)(void *, int, int) = NULL;
 
     if (!library)
-        return -ENOENT;
+        return -EOPNOTSUPP;
     z->packs = level > 0;
     LOAD(z->is_error, "ZSTD_isError");
     LOAD(make, z->packs ? "ZSTD_createCCtx" : "ZSTD_createDCtx");
@@ -52,7 +67,7 @@ static int start(struct zstd *z, int level)
         LOAD(z->unpack, "ZSTD_decompressStream");
     }
     if (!z->is_error || !make || !z->close || (z->packs ? !set || !z->pack : !z->unpack))
-        return -ENOENT;
+        return -EOPNOTSUPP;
     z->context = make();
     if (!z->context)
         return -ENOMEM;

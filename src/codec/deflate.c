@@ -1,8 +1,7 @@
 /*
- * libdeflate's part: zlib's format, and gzip both ways. A gzip member is ten bytes of header, deflate blocks, CRC-32 and
- * the length modulo 2^32.
+ * A gzip member is ten bytes of header, deflate blocks, CRC-32 and the length modulo 2^32.
  */
-#include "elf/decode.h"
+#include "codec/deflate.h"
 
 #include "sys/library.h"
 
@@ -28,7 +27,7 @@ static void *function(void *library, const char *name)
     return library ? sys_library_function(library, name) : NULL;
 }
 
-int decode_zlib(const void *from, size_t n, void *to, size_t room)
+int zlib_decode(const void *from, size_t n, void *to, size_t room)
 {
     void *(*start)(void);
     int (*run)(void *decoder, const void *in, size_t in_n, void *out, size_t out_n, size_t *ret_n);
@@ -48,8 +47,7 @@ int decode_zlib(const void *from, size_t n, void *to, size_t room)
     return rc == 0 ? 0 : -EBADMSG;
 }
 
-/* What the trailer says of the length is a hint: it is not believed beyond what the bytes can hold (deflate expands
- * 1032 times at most). */
+/* The length in the trailer is a hint, trusted up to what the bytes can hold: deflate expands 1032 times at most. */
 static size_t expected(const unsigned char *from, size_t n, size_t limit)
 {
     uint32_t says;
@@ -59,7 +57,7 @@ static size_t expected(const unsigned char *from, size_t n, size_t limit)
     return says < most ? says : most;
 }
 
-int decode_gzip(const void *from, size_t n, size_t limit, void **ret, size_t *ret_n)
+int gzip_decode(const void *from, size_t n, size_t limit, void **ret, size_t *ret_n)
 {
     void *(*start)(void);
     int (*run)(void *decoder, const void *in, size_t in_n, void *out, size_t out_n, size_t *ret_n);
@@ -130,7 +128,7 @@ static int store(const unsigned char *from, size_t n, void **ret, size_t *ret_n)
     return 0;
 }
 
-int encode_gzip(const void *from, size_t n, void **ret, size_t *ret_n)
+int gzip_encode(const void *from, size_t n, void **ret, size_t *ret_n)
 {
     void *(*start)(int level);
     size_t (*bound)(void *encoder, size_t n);

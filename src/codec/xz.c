@@ -1,4 +1,4 @@
-#include "elf/decode.h"
+#include "codec/xz.h"
 
 #include "base/cleanup.h"
 #include "sys/library.h"
@@ -10,7 +10,7 @@ enum { XZ_OK = 0, XZ_MEMORY = 5, XZ_NO_ROOM = 10 };
 
 #define XZ_MEMORY_MAX (UINT64_C(256) << 20) /* for the decoder's dictionary: xz -9 needs 65 MB */
 
-int decode_xz(const void *from, size_t n, size_t limit, void **ret, size_t *ret_n)
+int xz_decode(const void *from, size_t n, size_t limit, void **ret, size_t *ret_n)
 {
     void *library = sys_library("liblzma.so.5");
     int (*run)(uint64_t * memory_limit, uint32_t flags, const void *allocator, const uint8_t *in,
