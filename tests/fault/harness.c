@@ -9,6 +9,7 @@
  *     fault_stat -v         … and a line per fault
  *     fault_stat call 12 1  only this one: the 12th system call, with its second error
  */
+#include "../temporary.h"
 #include "fault.h"
 #include "inject.h"
 
@@ -313,11 +314,11 @@ static int try_all(struct fault_scenario *s, struct tally *t, int argc, char **a
 int fault_main(struct fault_scenario *s, int argc, char **argv)
 {
     struct tally t = {.verbose = argc > 1 && !strcmp(argv[1], "-v")};
-    char folder[] = "/tmp/reckon-fault-XXXXXX";
+    char folder[TEMPORARY];
     void *frame[1];
     backtrace(frame, 1); /* loads what it needs now, and not in the middle of a run */
     fault = mmap(NULL, sizeof *fault, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (fault == MAP_FAILED || enter_folder(folder) < 0)
+    if (fault == MAP_FAILED || enter_folder(temporary(folder, "reckon-fault-XXXXXX")) < 0)
         return 1;
     fault_strike = s->strike;
     int rc = try_all(s, &t, argc, argv);

@@ -2,6 +2,7 @@
  * The texts of sysfs, tracefs and /proc that the host and the grammar read: the input, cut at its NULs, becomes the files of
  * a machine, of which everything is then asked. What is understood must print and parse again; what is not says why.
  */
+#include "../temporary.h"
 #include "fuzz.h"
 
 #include <reckon/event.h>
@@ -35,21 +36,20 @@ static const char *const files[] = {
 };
 #define N_FILES (sizeof files / sizeof *files)
 
-static char root[64];
+static char root[TEMPORARY];
 static size_t written[N_FILES]; /* bytes that are there from the last time */
 
 static void remove_all(void)
 {
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf %s", root);
+    char command[TEMPORARY + 16];
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
     (void)!system(command);
 }
 
 static void make_root(void)
 {
     char path[256];
-    snprintf(root, sizeof root, "%s/reckon-fuzz-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    HOLDS(mkdtemp(root));
+    HOLDS(mkdtemp(temporary(root, "reckon-fuzz-XXXXXX")));
     atexit(remove_all);
     for (size_t i = 0; i < N_FILES; i++)
         for (const char *at = files[i]; (at = strchr(at, '/')); at++) {

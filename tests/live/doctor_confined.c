@@ -20,7 +20,7 @@
 
 static struct rk_host *host;
 static struct rk_doctor *doctor;
-static char root[] = "/tmp/reckon-bare-XXXXXX", proc[64];
+static char root[TEMPORARY], proc[TEMPORARY + 8];
 
 static void diagnose(void)
 {
@@ -192,7 +192,7 @@ static int run(const char *name, int (*part)(void))
 
 int main(void)
 {
-    CHECK(mkdtemp(root));
+    CHECK(mkdtemp(temporary(root, "reckon-bare-XXXXXX")));
     snprintf(proc, sizeof proc, "%s/proc", root);
     CHECK(mkdir(proc, 0755) == 0);
     int left_out = run("EPERM by seccomp", filtered_eperm) + run("ENOSYS by seccomp", filtered_enosys) +

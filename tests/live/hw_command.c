@@ -69,8 +69,8 @@ int main(int argc, char **argv)
     rk_set_close(live_self(host, "{instructions:u,cycles:u}", NULL)); /* skips where there are none */
     rk_host_close(host);
     CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
-    char work[] = "/tmp/reckon-hw-XXXXXX";
-    CHECK(mkdtemp(work) && chdir(work) == 0);
+    char work[TEMPORARY];
+    CHECK(mkdtemp(temporary(work, "reckon-hw-XXXXXX")) && chdir(work) == 0);
 
     /* As many digits each time: reading them is counted too. */
     uint64_t few = count(reckon, "instructions:u", "00000001");

@@ -7,6 +7,8 @@
 #ifndef LIVE_H
 #define LIVE_H
 
+#include "../temporary.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <reckon/reckon.h>

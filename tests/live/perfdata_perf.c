@@ -19,11 +19,11 @@ struct lines {
     size_t n;
 };
 
-static char directory[] = "/tmp/reckon-perfdata-XXXXXX";
+static char directory[TEMPORARY];
 
 static const char *file(const char *name)
 {
-    static char path[4][64];
+    static char path[4][TEMPORARY + 64];
     static unsigned next;
     char *to = path[next++ % 4];
     snprintf(to, sizeof path[0], "%s/%s", directory, name);
@@ -40,7 +40,7 @@ static int compare(const void *a, const void *b)
 static void perf_script(const char *from, struct lines *lines)
 {
     char command[512], text[1024];
-    snprintf(command, sizeof command, "perf script -G -F tid,time,event,ip --ns %s 2>%s", from,
+    snprintf(command, sizeof command, "perf script -G -F tid,time,event,ip --ns %s 2>'%s'", from,
              file("errors"));
     FILE *p = popen(command, "r");
     CHECK(p);
@@ -218,7 +218,7 @@ static void perf_reads_ours(void)
     struct perfdata_writer *w = write_file(file("ours.data"), &fd);
 
     /* As a kill would leave it here. */
-    snprintf(command, sizeof command, "-i %s", file("ours.data"));
+    snprintf(command, sizeof command, "-i '%s'", file("ours.data"));
     perf_script(command, &perfs);
     EQUAL(perfs.n, 1000);
 
@@ -245,13 +245,13 @@ static void perf_reads_ours(void)
         "made-up-host",      "6.18.0",           "made-up 1.2",           "x86_64",
         "nrcpus online : 6", "nrcpus avail : 8", "reckon record made-up", "name = page-faults"};
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-        snprintf(command, sizeof command, "perf report --header-only -I -i %s 2>&1", file("ours.data"));
+        snprintf(command, sizeof command, "perf report --header-only -I -i '%s' 2>&1", file("ours.data"));
         if (!output_has(command, shown[i]))
             FAIL("perf report --header-only does not say: %s", shown[i]);
     }
-    snprintf(command, sizeof command, "perf report --stdio -i %s 2>&1", file("ours.data"));
+    snprintf(command, sizeof command, "perf report --stdio -i '%s' 2>&1", file("ours.data"));
     CHECK(output_has(command, "made-up"));
-    snprintf(command, sizeof command, "perf buildid-list -i %s 2>&1", file("ours.data"));
+    snprintf(command, sizeof command, "perf buildid-list -i '%s' 2>&1", file("ours.data"));
     CHECK(output_has(command, "303132333435363738396162636465666768696a /nonexistent/made-up"));
 }
 
@@ -263,10 +263,10 @@ static void we_read_perfs(void)
     uint64_t chain;
 
     snprintf(command, sizeof command,
-             "perf record -q -e cpu-clock,page-faults -c 1000000 -g -o %s %s 2>/dev/null", file("perfs.data"),
-             workload);
-    char from[128];
-    snprintf(from, sizeof from, "-i %s", file("perfs.data"));
+             "perf record -q -e cpu-clock,page-faults -c 1000000 -g -o '%s' %s 2>/dev/null",
+             file("perfs.data"), workload);
+    char from[TEMPORARY + 128];
+    snprintf(from, sizeof from, "-i '%s'", file("perfs.data"));
     if (!perf_recorded(command, from))
         SKIP("perf reads what we write; it can't record here");
     our_script(file("perfs.data"), &ours, &chain);
@@ -275,9 +275,9 @@ static void we_read_perfs(void)
     CHECK(chain > 0);
     same(&ours, &perfs);
 
-    snprintf(command, sizeof command, "perf record -q -e cpu-clock -c 1000000 -g -o - %s 2>/dev/null >%s",
+    snprintf(command, sizeof command, "perf record -q -e cpu-clock -c 1000000 -g -o - %s 2>/dev/null >'%s'",
              workload, file("pipe.data"));
-    snprintf(from, sizeof from, "-i - <%s", file("pipe.data"));
+    snprintf(from, sizeof from, "-i - <'%s'", file("pipe.data"));
     CHECK(perf_recorded(command, from));
     our_script(file("pipe.data"), &ours, &chain);
     perf_script(from, &perfs);
@@ -287,8 +287,8 @@ static void we_read_perfs(void)
 
 static void clean(void)
 {
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", directory);
+    char command[TEMPORARY + 16];
+    snprintf(command, sizeof command, "rm -rf '%s'", directory);
     if (system(command) != 0)
         puts("could not clean up");
 }
@@ -297,7 +297,7 @@ int main(void)
 {
     if (system("perf --version >/dev/null 2>&1") != 0)
         SKIP("no perf to compare with");
-    CHECK(mkdtemp(directory));
+    CHECK(mkdtemp(temporary(directory, "reckon-perfdata-XXXXXX")));
     atexit(clean);
     perf_reads_ours();
     we_read_perfs();

@@ -146,11 +146,11 @@ static void judge(const struct rk_profile *p)
 
 int main(int argc, char **argv)
 {
-    char path[] = "/tmp/reckon-profile-XXXXXX";
+    char path[TEMPORARY];
 
     if (argc > 1 && strcmp(argv[1], "work") == 0)
         return work();
-    int fd = mkstemp(path);
+    int fd = mkstemp(temporary(path, "reckon-profile-XXXXXX"));
     CHECK(fd >= 0);
     close(fd);
     record(path);
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
     judge(p);
     rk_profile_free(p);
     unlink(path);
-    char old[64];
+    char old[TEMPORARY + 8];
     snprintf(old, sizeof old, "%s.old", path);
     unlink(old);
     return 0;

@@ -93,7 +93,7 @@ static inline void session_wait(struct session *s, int status)
 }
 
 /* An empty directory to work in, for anyone; gone at exit. */
-static char live_directory[64];
+static char live_directory[TEMPORARY];
 static inline void remove_directory(void)
 {
     DIR *d = opendir(live_directory);
@@ -109,9 +109,8 @@ static inline void remove_directory(void)
 
 static inline void use_directory(void)
 {
-    snprintf(live_directory, sizeof live_directory, "%s/reckon-live-XXXXXX",
-             access("/tmp", W_OK) == 0 ? "/tmp" : ".");
-    CHECK(mkdtemp(live_directory) && chmod(live_directory, 0777) == 0 && chdir(live_directory) == 0);
+    CHECK(mkdtemp(temporary(live_directory, "reckon-live-XXXXXX")) && chmod(live_directory, 0777) == 0 &&
+          chdir(live_directory) == 0);
     atexit(remove_directory);
 }
 

@@ -7,7 +7,7 @@ static size_t step = 1; /* as a plain user every third kind only: perf takes its
 static bool perf_record(const char *options)
 {
     char command[8192];
-    snprintf(command, sizeof command, "perf record %s %s busy >perf.out 2>&1", options, self);
+    snprintf(command, sizeof command, "perf record %s '%s' busy >perf.out 2>&1", options, self);
     return perf_recorded(command, "-i data");
 }
 
@@ -41,7 +41,7 @@ static void a_pipe(void)
 {
     char command[8192];
     snprintf(command, sizeof command,
-             "perf record -e cpu-clock:u -F 2999 -o - %s busy 2>perf.out | cat >data", self);
+             "perf record -e cpu-clock:u -F 2999 -o - '%s' busy 2>perf.out | cat >data", self);
     if (perf_recorded(command, "-i - <data"))
         CHECK(same_sights("data", NULL) > 0);
 }

@@ -18,7 +18,7 @@
 
 static struct rk_error e = {.size = sizeof e};
 static char self[4096];
-static char work[] = "/tmp/reckon-command-XXXXXX";
+static char work[TEMPORARY];
 
 /* What the commands do. */
 static int role(int argc, char **argv)
@@ -550,7 +550,8 @@ static void a_stolen_end_is_said(void)
 /* A directory of PATH that this user can't enter holds nothing: not found, not forbidden. */
 static void shut_directories_are_passed(void)
 {
-    char shut[64], path[256], *saved = strdup(getenv("PATH")), *argv[] = {"reckon-no-such-command", NULL};
+    char shut[TEMPORARY + 8], path[256], *saved = strdup(getenv("PATH")),
+                                         *argv[] = {"reckon-no-such-command", NULL};
     struct rk_target *target;
 
     snprintf(shut, sizeof shut, "%s/shut", work);
@@ -568,7 +569,7 @@ static void shut_directories_are_passed(void)
 
 static void all(void)
 {
-    CHECK(mkdtemp(strcpy(work, "/tmp/reckon-command-XXXXXX")));
+    CHECK(mkdtemp(temporary(work, "reckon-command-XXXXXX")));
     ends_are_told();
     nothing_runs_before_the_start();
     waiting_has_a_limit();
@@ -605,15 +606,15 @@ int main(int argc, char **argv)
     if (geteuid() != 0)
         return 0;
     /* The same for a plain user, in a copy of the program that it may execute. */
+    char copy[TEMPORARY], bytes[65536];
+    int from = open(self, O_RDONLY | O_CLOEXEC);
+    int to = mkostemp(temporary(copy, "reckon-command-self-XXXXXX"), O_CLOEXEC);
+    for (ssize_t got; (got = read(from, bytes, sizeof bytes)) > 0;)
+        CHECK(write(to, bytes, (size_t)got) == got);
+    CHECK(fchmod(to, 0755) == 0);
+    close(from), close(to);
     pid_t pid = fork();
     if (pid == 0) {
-        char copy[] = "/tmp/reckon-command-self-XXXXXX";
-        int from = open(self, O_RDONLY | O_CLOEXEC), to = mkostemp(copy, O_CLOEXEC);
-        char bytes[65536];
-        for (ssize_t got; (got = read(from, bytes, sizeof bytes)) > 0;)
-            CHECK(write(to, bytes, (size_t)got) == got);
-        CHECK(fchmod(to, 0755) == 0);
-        close(from), close(to);
         strcpy(self, copy);
         CHECK(setregid(65534, 65534) == 0 && setreuid(65534, 65534) == 0);
         CHECK(geteuid() == 65534);
@@ -623,11 +624,7 @@ int main(int argc, char **argv)
     }
     int status;
     EQUAL(waitpid(pid, &status, 0), pid);
-    DIR *tmp = opendir("/tmp");
-    for (struct dirent *entry; tmp && (entry = readdir(tmp));)
-        if (!strncmp(entry->d_name, "reckon-command-self-", 20))
-            unlinkat(dirfd(tmp), entry->d_name, 0);
-    closedir(tmp);
+    CHECK(unlink(copy) == 0);
     EQUAL(status, 0);
     return 0;
 }

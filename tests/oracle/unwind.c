@@ -43,7 +43,7 @@ static struct seen {
     char path[512];
 } seen[MAPPINGS];
 static size_t seen_n;
-static char vdso_path[] = "/tmp/oracle-vdso-XXXXXX";
+static char vdso_path[TEMPORARY];
 
 static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf,
                                          .find_debuginfo = dwfl_standard_find_debuginfo};
@@ -116,7 +116,7 @@ static int each_frame(Dwfl_Frame *state, void *context)
 static void write_vdso(void)
 {
     struct elf *elf;
-    int fd = mkstemp(vdso_path);
+    int fd = mkstemp(temporary(vdso_path, "oracle-vdso-XXXXXX"));
     CHECK(fd >= 0 && elf_open_vdso(&elf) == 0);
     CHECK(write(fd, elf->bytes, elf->size) == (ssize_t)elf->size);
     close(fd);

@@ -1,9 +1,11 @@
 /*
- * A machine made of files: fake_root() makes an empty directory under /tmp, fake_file() puts a file in it with
+ * A machine made of files: fake_root() makes an empty directory under $TMPDIR, fake_file() puts a file in it with
  * the directories it needs, fake_run() runs a command there, fake_end() removes all. One at a time.
  */
 #ifndef FAKE_ROOT_H
 #define FAKE_ROOT_H
+
+#include "../temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +22,11 @@
 
 #include <cmocka.h>
 
-static char fake_path[64];
+static char fake_path[TEMPORARY];
 
 __attribute__((unused)) static const char *fake_root(void)
 {
-    snprintf(fake_path, sizeof fake_path, "/tmp/reckon-fake-XXXXXX");
-    assert_non_null(mkdtemp(fake_path));
+    assert_non_null(mkdtemp(temporary(fake_path, "reckon-fake-XXXXXX")));
     return fake_path;
 }
 
@@ -69,7 +70,7 @@ __attribute__((unused, format(printf, 2, 3))) static int fake_run(const char *di
 {
     char command[4096];
     va_list arguments;
-    int n = snprintf(command, sizeof command, "cd %s/%s && ", fake_path, directory);
+    int n = snprintf(command, sizeof command, "cd '%s'/%s && ", fake_path, directory);
     va_start(arguments, format);
     vsnprintf(command + n, sizeof command - (size_t)n, format, arguments);
     va_end(arguments);

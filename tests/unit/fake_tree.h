@@ -18,7 +18,7 @@ __attribute__((unused)) static struct rk_host *fake_machine(const char *name)
     snprintf(file, sizeof file, "host/%s", name);
     if (access(fixture_path(file, path), F_OK) < 0) {
         snprintf(file, sizeof file, "host/%s.tree", name);
-        snprintf(command, sizeof command, "%s %s %s", fixture_path("host/unpack", path),
+        snprintf(command, sizeof command, "'%s' '%s' '%s'", fixture_path("host/unpack", path),
                  fixture_path(file, tree), fake_path);
         assert_int_equal(system(command), 0);
         snprintf(path, sizeof path, "%s", fake_path);

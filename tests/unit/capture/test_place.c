@@ -1,4 +1,5 @@
 /* A recording's file: 0600, the previous kept, nothing of others touched. */
+#include "../../temporary.h"
 #include "capture/place.h"
 
 #include <errno.h>
@@ -41,16 +42,15 @@ static size_t entries(void)
 
 static int into_empty_directory(void **state)
 {
-    static char path[32];
-    strcpy(path, "/tmp/reckon-test-XXXXXX");
+    static char path[TEMPORARY];
     *state = path;
-    return mkdtemp(path) && chdir(path) == 0 ? 0 : -1;
+    return mkdtemp(temporary(path, "reckon-test-XXXXXX")) && chdir(path) == 0 ? 0 : -1;
 }
 
 static int remove_directory(void **state)
 {
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
+    char command[TEMPORARY + 16];
+    snprintf(command, sizeof command, "rm -rf '%s'", (char *)*state);
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 

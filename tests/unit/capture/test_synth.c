@@ -1,4 +1,5 @@
 /* What ran before, from a /proc made here. */
+#include "../../temporary.h"
 #include "capture/synth.h"
 #include "sys/file.h"
 
@@ -14,7 +15,7 @@
 
 #include <cmocka.h>
 
-static char root[32];
+static char root[TEMPORARY];
 static struct layout layout;
 static struct synth synth;
 static struct got {
@@ -46,7 +47,7 @@ static int keep(void *context, const struct perf_header *header)
 
 static void make(const char *name, const char *text)
 {
-    char path[128];
+    char path[TEMPORARY + 128];
     snprintf(path, sizeof path, "%s/%s", root, name);
     for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = 0;
@@ -65,8 +66,7 @@ static int setup(void **state)
     struct perf_attr attr = {.sample_type = RK_SAMPLE_IDENTIFIER | RK_SAMPLE_TID | RK_SAMPLE_TIME |
                                             RK_SAMPLE_CPU | RK_SAMPLE_IP,
                              .flags = ATTR_SAMPLE_ID_ALL};
-    strcpy(root, "/tmp/reckon-test-XXXXXX");
-    if (!mkdtemp(root))
+    if (!mkdtemp(temporary(root, "reckon-test-XXXXXX")))
         return -1;
     make("proc/version", "");
     memset(&synth, 0, sizeof synth);
@@ -80,9 +80,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    char command[64];
+    char command[TEMPORARY + 16];
     close(synth.root);
-    snprintf(command, sizeof command, "rm -rf %s", root);
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
     return system(command);
 }
 

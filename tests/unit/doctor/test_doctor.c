@@ -335,7 +335,7 @@ static void a_container_without_sysfs(void **state)
 /* Not even /proc: nothing is known, and what can be tried is. */
 static void an_empty_root(void **state)
 {
-    char path[200];
+    char path[2 * TEMPORARY + 32];
     (void)state;
     snprintf(path, sizeof path, "rm -rf '%s/sys' '%s/proc'", fake_path, fake_path);
     assert_int_equal(system(path), 0);

@@ -151,7 +151,7 @@ static void opens_regular_files_only(void **state)
     (void)state;
     struct elf *elf = NULL;
     int root = sys_root_open(fake_root());
-    char path[128];
+    char path[TEMPORARY + 16];
 
     fake_file("directory/file", "text");
     snprintf(path, sizeof path, "%s/pipe", fake_path);

@@ -264,7 +264,7 @@ static void where_tracefs_is_missing(void **state)
         struct rk_events *events = NULL;
         struct rk_error e = {.size = sizeof e};
         struct rk_host *bare = NULL;
-        char status[128], before[64];
+        char status[128], before[TEMPORARY];
         snprintf(before, sizeof before, "%s", fake_path);
         fake_root();
         snprintf(status, sizeof status, "Name:\tx\nCapEff:\t0000000000000000\nCapBnd:\t%s\n", rows[i].bounds);

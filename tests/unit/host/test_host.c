@@ -46,7 +46,7 @@ static void opening_says_why_not(void **state)
     assert_int_equal(e.cause, RK_CAUSE_NO_FILE);
     assert_non_null(strstr(e.what, "/nonexistent/root"));
     fake_file("plain", "");
-    char path[128];
+    char path[TEMPORARY + 16];
     snprintf(path, sizeof path, "%s/plain", fake_path);
     assert_int_equal(rk_host_open(path, &none, NULL), -ENOTDIR);
     assert_int_equal(rk_host_open(NULL, NULL, &e), -EINVAL);

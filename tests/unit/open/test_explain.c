@@ -355,7 +355,7 @@ static void test_program(void **state)
         {"/opt/two words/reckon", "setcap cap_perfmon+ep \"$(command -v reckon)\""},
         {"/opt/reckon (deleted)", "setcap cap_perfmon+ep \"$(command -v reckon)\""},
     };
-    char link[128];
+    char link[TEMPORARY + 16];
 
     (void)state;
     fake_root();

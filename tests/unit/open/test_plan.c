@@ -86,10 +86,10 @@ static void test_ring_size(void **state)
     assert_int_equal(p.ring_bytes, 4 * (524288 + 4096)); /* exactly all of it */
     setrlimit(RLIMIT_MEMLOCK, &memlock);
 
-    char root[] = "/tmp/reckon-plan-XXXXXX", command[4600];
-    assert_non_null(mkdtemp(root));
+    char root[TEMPORARY], command[4600];
+    assert_non_null(mkdtemp(temporary(root, "reckon-plan-XXXXXX")));
     snprintf(command, sizeof command,
-             "cp -r '%s/host/paranoid-2-user/.' %s && echo 100 > %s/proc/sys/kernel/perf_event_mlock_kb",
+             "cp -r '%s/host/paranoid-2-user/.' '%s' && echo 100 > '%s'/proc/sys/kernel/perf_event_mlock_kb",
              getenv("DATA"), root, root);
     assert_int_equal(system(command), 0);
     struct rk_host *host;
@@ -106,7 +106,7 @@ static void test_ring_size(void **state)
     rk_events_free(events);
     rk_target_free(target);
     rk_host_close(host);
-    snprintf(command, sizeof command, "rm -r %s", root);
+    snprintf(command, sizeof command, "rm -r '%s'", root);
     assert_int_equal(system(command), 0);
 }
 

@@ -1,4 +1,5 @@
 /* Chains in two parts: samples come with both, in the order of time, and none waits for ever. */
+#include "../../temporary.h"
 #include "perfdata/writer.h"
 #include "record/encode.h"
 #include "stream/stream.h"
@@ -22,7 +23,7 @@ static struct perf_attr attr = {.type = PERF_SOFTWARE,
 static struct layout layout;
 static struct perfdata_writer *writer;
 static uint64_t buffer[RECORD_BYTES_MAX / 8];
-static char path[64];
+static char path[TEMPORARY];
 static int fd;
 
 static void begin(void)
@@ -30,8 +31,7 @@ static void begin(void)
     struct perfdata_writer_event event = {&attr, NULL, 0, "cpu-clock"};
 
     assert_int_equal(layout_init(&layout, &attr), 0);
-    snprintf(path, sizeof path, "/tmp/reckon-test-XXXXXX");
-    fd = mkstemp(path);
+    fd = mkstemp(temporary(path, "reckon-test-XXXXXX"));
     assert_true(fd >= 0);
     assert_int_equal(perfdata_writer_open(fd, &event, 1, &writer, NULL), 0);
 }

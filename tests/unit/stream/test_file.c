@@ -1,4 +1,5 @@
 /* Files as streams: written here record by record, read back in order. */
+#include "../../temporary.h"
 #include "perfdata/writer.h"
 #include "record/encode.h"
 #include "stream/stream.h"
@@ -29,7 +30,7 @@ static struct perf_attr attrs[2] = {
      .flags = ATTR_SAMPLE_ID_ALL},
 };
 static const uint64_t ids[2][2] = {{100, 101}, {200, 201}};
-static char path[64];
+static char path[TEMPORARY];
 static int fd = -1;
 
 static struct perfdata_writer *begin(void)
@@ -37,8 +38,7 @@ static struct perfdata_writer *begin(void)
     struct perfdata_writer_event events[2] = {{&attrs[0], ids[0], 2, "cpu-clock"},
                                               {&attrs[1], ids[1], 2, "page-faults"}};
     struct perfdata_writer *w;
-    snprintf(path, sizeof path, "/tmp/reckon-test-XXXXXX");
-    fd = mkstemp(path);
+    fd = mkstemp(temporary(path, "reckon-test-XXXXXX"));
     assert_true(fd >= 0);
     assert_int_equal(perfdata_writer_open(fd, events, 2, &w, NULL), 0);
     return w;

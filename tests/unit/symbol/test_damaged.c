@@ -77,10 +77,11 @@ static uint64_t offset_of_two(void)
 {
     char command[1024], line[256];
     uint64_t at = 0, address = 0, offset = 0;
-    snprintf(command, sizeof command,
-             "cd %s/src && nm prog | awk '/ two$/ { print $1 }'; readelf -SW prog | sed -n 's/.*\\] \\.text "
-             "*PROGBITS *//p'",
-             fake_path);
+    snprintf(
+        command, sizeof command,
+        "cd '%s'/src && nm prog | awk '/ two$/ { print $1 }'; readelf -SW prog | sed -n 's/.*\\] \\.text "
+        "*PROGBITS *//p'",
+        fake_path);
     FILE *pipe = popen(command, "re");
     if (pipe && fgets(line, sizeof line, pipe))
         at = strtoull(line, NULL, 16);

@@ -29,7 +29,7 @@ static uint64_t number(const char *command)
 {
     char line[600];
     uint64_t n = 0;
-    snprintf(line, sizeof line, "cd %s/src && %s", fake_path, command);
+    snprintf(line, sizeof line, "cd '%s'/src && %s", fake_path, command);
     FILE *pipe = popen(line, "re");
     assert_non_null(pipe);
     if (fgets(line, sizeof line, pipe))

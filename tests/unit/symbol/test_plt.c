@@ -49,7 +49,8 @@ static struct tally check(const char *path, const char *objdump)
     functions_load(elf, ELF_SECTION_DYNSYM, &functions);
     int rc = plt_load(elf, &functions, NULL, &plt);
     assert_true(rc == 0 || rc == -ENOENT);
-    snprintf(command, sizeof command, "%s -d -j .plt -j .plt.sec -j .plt.got %s 2>/dev/null", objdump, path);
+    snprintf(command, sizeof command, "%s -d -j .plt -j .plt.sec -j .plt.got '%s' 2>/dev/null", objdump,
+             path);
     FILE *pipe = rc == 0 ? popen(command, "re") : NULL;
     while (pipe && fgets(line, sizeof line, pipe))
         compare(&plt, line, &tally);
@@ -104,8 +105,8 @@ static void linkers(void **state)
     snprintf(path, sizeof path, "%s/stubs", fake_path);
     for (size_t i = 0; i < 4; i++)
         for (size_t k = 0; k < 5; k++) {
-            snprintf(command, sizeof command, "cc -o %s %s -fuse-ld=%s %s.c >/dev/null 2>&1", path, flags[k],
-                     names[i], path);
+            snprintf(command, sizeof command, "cc -o '%s' %s -fuse-ld=%s %s.c >/dev/null 2>&1", path,
+                     flags[k], names[i], path);
             if (system(command) != 0)
                 continue;
             struct tally one = check(path, "objdump");

@@ -37,7 +37,7 @@ static void make_programs(unsigned n)
                         "int main(int n, char **v) { (void)v; return work(n); }\n");
     snprintf(
         command, sizeof command,
-        "cd %s && cc -g -O0 -o 0 prog.c && for i in $(seq 1 %u); do ln 0 $i; done && nm 0 | grep ' T work'",
+        "cd '%s' && cc -g -O0 -o 0 prog.c && for i in $(seq 1 %u); do ln 0 $i; done && nm 0 | grep ' T work'",
         fake_path, n - 1);
     FILE *pipe = popen(command, "re");
     assert_non_null(pipe);

@@ -27,7 +27,7 @@ static bool compile(const char *flags, char path[512])
     char command[2048];
     fake_file("src/prog.c", source);
     snprintf(path, 512, "%s/src/prog", fake_path);
-    snprintf(command, sizeof command, "cd %s/src && %s -o prog prog.c 2>/dev/null", fake_path, flags);
+    snprintf(command, sizeof command, "cd '%s'/src && %s -o prog prog.c 2>/dev/null", fake_path, flags);
     return system(command) == 0;
 }
 
@@ -36,7 +36,7 @@ static bool locate(const char *path, const char *name, uint64_t *ret_offset, uin
 {
     char command[1024], line[512];
     uint64_t address = 0, bytes = 0, start, offset, length;
-    snprintf(command, sizeof command, "nm -S --defined-only %s | grep ' %s$'; readelf -lW %s | grep LOAD",
+    snprintf(command, sizeof command, "nm -S --defined-only '%s' | grep ' %s$'; readelf -lW '%s' | grep LOAD",
              path, name, path);
     FILE *pipe = popen(command, "re");
     bool found = false;
@@ -171,7 +171,7 @@ static void packages(void **state)
                   "static inline __attribute__((always_inline)) int near(int x) { return x * 7; }\n"
                   "int other(int x) { return near(x) + 1; }\n");
         snprintf(path, sizeof path, "%s/src/prog", fake_path);
-        snprintf(command, sizeof command, "cd %s/src && (%s) 2>/dev/null && rm *.dwo && test -f prog.dwp",
+        snprintf(command, sizeof command, "cd '%s'/src && (%s) 2>/dev/null && rm *.dwo && test -f prog.dwp",
                  fake_path, kinds[i]);
         if (system(command) == 0) {
             print_message("%s\n", kinds[i]);
@@ -218,25 +218,25 @@ static void shared_by_dwz(void **state)
         skip();
     }
     snprintf(command, sizeof command,
-             "cd %s/src && cc -g -O2 -DA -o other prog.c && dwz -m shared -r prog other 2>/dev/null",
+             "cd '%s'/src && cc -g -O2 -DA -o other prog.c && dwz -m shared -r prog other 2>/dev/null",
              fake_path);
     if (system(command) != 0) {
         fake_end();
         skip();
     }
     check(path);
-    snprintf(command, sizeof command, "cd %s/src && mv shared elsewhere", fake_path);
+    snprintf(command, sizeof command, "cd '%s'/src && mv shared elsewhere", fake_path);
     assert_int_equal(system(command), 0);
     assert_true(nameless(path) > 0);
 
     /* Another file in its place. */
-    snprintf(command, sizeof command, "cd %s/src && cp other shared", fake_path);
+    snprintf(command, sizeof command, "cd '%s'/src && cp other shared", fake_path);
     assert_int_equal(system(command), 0);
     assert_true(nameless(path) > 0);
 
     /* One that says it is its own. */
     snprintf(command, sizeof command,
-             "cd %s/src && objcopy --dump-section .gnu_debugaltlink=link prog && "
+             "cd '%s'/src && objcopy --dump-section .gnu_debugaltlink=link prog && "
              "objcopy --add-section .gnu_debugaltlink=link elsewhere shared && cp shared elsewhere",
              fake_path);
     assert_int_equal(system(command), 0);
@@ -255,17 +255,17 @@ static void debug_files(void **state)
         skip();
     }
     snprintf(command, sizeof command,
-             "cd %s/src && objcopy --only-keep-debug prog prog.debug && objcopy --strip-debug prog && "
+             "cd '%s'/src && objcopy --only-keep-debug prog prog.debug && objcopy --strip-debug prog && "
              "objcopy --add-gnu-debuglink=prog.debug prog",
              fake_path);
     assert_int_equal(system(command), 0);
     check(path);
-    snprintf(command, sizeof command, "cd %s/src && mkdir .debug && mv prog.debug .debug/", fake_path);
+    snprintf(command, sizeof command, "cd '%s'/src && mkdir .debug && mv prog.debug .debug/", fake_path);
     assert_int_equal(system(command), 0);
     check(path);
 
     /* A debug file with another checksum is not believed. */
-    snprintf(command, sizeof command, "cd %s/src && printf x >> .debug/prog.debug", fake_path);
+    snprintf(command, sizeof command, "cd '%s'/src && printf x >> .debug/prog.debug", fake_path);
     assert_int_equal(system(command), 0);
     struct rk_symbolizer *s = NULL;
     struct rk_sources *sources = NULL;
@@ -305,7 +305,7 @@ static void symbol_before_dwarf(void **state)
     unsigned inlined = 0;
     fake_root();
     assert_true(compile("cc -g -O2", path));
-    snprintf(command, sizeof command, "objcopy --redefine-sym work=twin.part.0 %s", path);
+    snprintf(command, sizeof command, "objcopy --redefine-sym work=twin.part.0 '%s'", path);
     assert_int_equal(system(command), 0);
     assert_true(locate(path, "twin.part.0", &offset, &bytes));
     struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
@@ -343,7 +343,7 @@ static void claimed_by_two(void **state)
     fake_file("src/a.cpp", "#define FIRST\n#include \"f.h\"\nint a(S *s) { return s->get(3); }\n");
     fake_file("src/b.cpp", "#include \"f.h\"\nint a(S *);\nint main() { S s{}; return s.get(1) + a(&s); }\n");
     snprintf(path, sizeof path, "%s/src/prog", fake_path);
-    snprintf(command, sizeof command, "cd %s/src && c++ -g -O2 a.cpp b.cpp -o prog 2>/dev/null", fake_path);
+    snprintf(command, sizeof command, "cd '%s'/src && c++ -g -O2 a.cpp b.cpp -o prog 2>/dev/null", fake_path);
     if (system(command) != 0) {
         fake_end();
         skip();

@@ -83,7 +83,7 @@ static bool build(unsigned n, bool old)
     }
     char command[1024];
     snprintf(command, sizeof command,
-             "cd %s/src && cc -nostdlib -shared -o prog prog.s && cc -c -o 0.dwo 0.s && cc -c -o 1.dwo 1.s",
+             "cd '%s'/src && cc -nostdlib -shared -o prog prog.s && cc -c -o 0.dwo 0.s && cc -c -o 1.dwo 1.s",
              fake_path);
     return system(command) == 0;
 }
@@ -92,7 +92,7 @@ static unsigned addresses_of(const char *path, uint64_t *addresses, unsigned *nu
 {
     char command[600], line[512];
     unsigned got = 0;
-    snprintf(command, sizeof command, "nm -n --defined-only %s", path);
+    snprintf(command, sizeof command, "nm -n --defined-only '%s'", path);
     FILE *pipe = popen(command, "re");
     assert_non_null(pipe);
     while (fgets(line, sizeof line, pipe))

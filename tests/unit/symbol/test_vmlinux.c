@@ -40,7 +40,7 @@ static bool make_kernel(const char *name, unsigned char id, struct kernel *ret)
                  digits, name) != 0)
         return false;
     memset(ret->id, id, sizeof ret->id);
-    snprintf(path, sizeof path, "nm -S %s/src/%s", fake_path, name);
+    snprintf(path, sizeof path, "nm -S '%s'/src/%s", fake_path, name);
     FILE *pipe = popen(path, "re");
     while (pipe && fgets(line, sizeof line, pipe)) {
         uint64_t a, n;

@@ -1,4 +1,5 @@
 /* Small files under a root: bounds, ends, numbers, directories. */
+#include "../../temporary.h"
 #include "sys/file.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 
 #include <cmocka.h>
 
-static char directory[] = "/tmp/reckon-test-file-XXXXXX";
+static char directory[TEMPORARY];
 static int root = -1;
 
 static void put(const char *name, const char *text, size_t n)
@@ -29,7 +30,7 @@ static void put(const char *name, const char *text, size_t n)
 static int set_up(void **state)
 {
     (void)state;
-    if (!mkdtemp(directory))
+    if (!mkdtemp(temporary(directory, "reckon-test-file-XXXXXX")))
         return -1;
     root = sys_root_open(directory);
     return root < 0 ? -1 : 0;

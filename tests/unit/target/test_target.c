@@ -233,7 +233,7 @@ static void names_are_found_as_a_shell_would(void **state)
 {
     (void)state;
     struct rk_error e = {.size = sizeof e};
-    char path[512], expected[256], *found = NULL, *saved = strdup(getenv("PATH")), here[256];
+    char path[4 * TEMPORARY + 64], expected[256], *found = NULL, *saved = strdup(getenv("PATH")), here[256];
     assert_non_null(getcwd(here, sizeof here));
     assert_int_equal(chdir(fake_path), 0);
     file_with_mode("one/tool", 0644); /* not executable: go on, and remember */

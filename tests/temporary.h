@@ -1,0 +1,28 @@
+/*
+ * Where tests put their files: below $TMPDIR, or /tmp where that is not set. tools/check looks there for what is left.
+ *
+ *     char path[TEMPORARY];
+ *     int fd = mkstemp(temporary(path, "reckon-plan-XXXXXX"));
+ */
+#ifndef TEMPORARY_H
+#define TEMPORARY_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEMPORARY 128
+
+static inline char *temporary(char path[TEMPORARY], const char *name)
+{
+    const char *directory = getenv("TMPDIR");
+
+    if (!directory || !*directory)
+        directory = "/tmp";
+    if (snprintf(path, TEMPORARY, "%s/%s", directory, name) >= TEMPORARY) {
+        fprintf(stderr, "TMPDIR is longer than a test can use: %s\n", directory);
+        exit(1);
+    }
+    return path;
+}
+
+#endif
