@@ -69,9 +69,27 @@ static void print_head(const struct rk_profile_summary *s)
         printf("The recording was cut off; this is what it holds.\n");
 }
 
-/* What a row is called, beside its name: its module, its ids. */
-static void row_detail(const struct rk_profile_columns *c, const struct rk_aggregate *a, size_t i, char *to,
-                       size_t size)
+/* Module, file and line; the file is cut at its beginning where it has no room: its end says more. */
+static void line_detail(const char *module, const char *file, uint32_t line, size_t room, char *to,
+                        size_t size)
+{
+    int head = snprintf(to, size, ", %s, ", module), tail = snprintf(NULL, 0, ":%" PRIu32, line);
+    size_t n = strlen(file), used = (size_t)head + (size_t)tail, left = room > used ? room - used : 0,
+           cut = 0;
+
+    if (head < 0 || (size_t)head >= size)
+        return;
+    if (n > left && left > 1) {
+        cut = n - left + 1;
+        while (((unsigned char)file[cut] & 0xc0) == 0x80)
+            cut++;
+    }
+    snprintf(to + head, size - (size_t)head, "%s%s:%" PRIu32, cut ? "…" : "", file + cut, line);
+}
+
+/* What a row is called, beside its name: its module, its ids; in as many columns, where that can be. */
+static void row_detail(const struct rk_profile_columns *c, const struct rk_aggregate *a, size_t i,
+                       size_t room, char *to, size_t size)
 {
     uint32_t key = a->key[i];
 
@@ -79,8 +97,8 @@ static void row_detail(const struct rk_profile_columns *c, const struct rk_aggre
     switch (a->per) {
     case RK_PER_LINE:
         if (c->frame_file[key]) {
-            snprintf(to, size, ", %s, %s:%" PRIu32, c->text[c->frame_module[key]],
-                     c->text[c->frame_file[key]], c->frame_line[key]);
+            line_detail(c->text[c->frame_module[key]], c->text[c->frame_file[key]], c->frame_line[key], room,
+                        to, size);
             break;
         }
         __attribute__((fallthrough));
@@ -127,23 +145,25 @@ static struct layout layout_of(const struct report *how, bool total)
     return l;
 }
 
-static void print_row(const struct layout *l, double self, double total, double share, const char *name,
-                      const char *detail)
+/* A row of the table; `most`: the self that has the longest bar. */
+static void print_row(const struct layout *l, const struct rk_profile_columns *c,
+                      const struct rk_aggregate *a, size_t row, uint64_t most)
 {
-    char bar[BAR_MOST + 1] = "", text[1024], more[1024];
-    size_t columns = print_columns(report_name(name, l->name, text, sizeof text));
+    char bar[BAR_MOST + 1] = "", text[1024], detail[1024], more[1024];
+    size_t columns = print_columns(report_name(row_name(a, row), l->name, text, sizeof text));
+    size_t room = l->name == SIZE_MAX ? SIZE_MAX : l->name > columns ? l->name - columns : 0;
 
-    memset(bar, '#', (size_t)((double)l->bar * share + 0.5));
-    printf("%6.2f", self);
+    memset(bar, '#', (size_t)((double)l->bar * (double)a->self[row] / (double)most + 0.5));
+    printf("%6.2f", percent(a->self[row], a->weight));
     if (l->total)
-        printf(" %6.2f", total);
+        printf(" %6.2f", percent(a->total[row], a->weight));
     if (l->bar)
         printf("  %s%-*s%s", l->c.good, (int)l->bar, bar, l->c.plain);
     printf("  %s%s%s", l->c.strong, text, l->c.plain);
-    if (l->name == SIZE_MAX || columns + 4 < l->name)
-        printf("%s%s%s", l->c.faint,
-               report_name(detail, l->name == SIZE_MAX ? SIZE_MAX : l->name - columns, more, sizeof more),
-               l->c.plain);
+    if (room > 4) {
+        row_detail(c, a, row, room, detail, sizeof detail);
+        printf("%s%s%s", l->c.faint, report_name(detail, room, more, sizeof more), l->c.plain);
+    }
     putchar('\n');
 }
 
@@ -239,13 +259,8 @@ static int print_rows(const struct rk_profile *profile, const struct rk_aggregat
     uint64_t most = 1;
     for (size_t i = 0; i < rows.shown; i++)
         most = a->self[rows.order[i]] > most ? a->self[rows.order[i]] : most;
-    for (size_t i = 0; i < rows.shown; i++) {
-        char detail[1024];
-        size_t row = rows.order[i];
-        row_detail(&c, a, row, detail, sizeof detail);
-        print_row(&l, percent(a->self[row], a->weight), percent(a->total[row], a->weight),
-                  (double)a->self[row] / (double)most, row_name(a, row), detail);
-    }
+    for (size_t i = 0; i < rows.shown; i++)
+        print_row(&l, &c, a, rows.order[i], most);
     print_hidden(&l, 15, rows.n - rows.shown, rows.below, "--lines 0");
     free(rows.order);
     return 0;
@@ -269,12 +284,8 @@ static int print_shares(const struct rk_profile *profile, uint32_t per, const ch
     if (n > 1 && above) {
         size_t shown = above < SHARES_MOST ? above : SHARES_MOST;
         printf("\n%s share%s%-*s  %s%s\n", l.c.faint, l.bar ? "  " : "", (int)l.bar, "", title, l.c.plain);
-        for (size_t i = 0; i < shown; i++) {
-            char detail[1024];
-            row_detail(&c, a, i, detail, sizeof detail);
-            print_row(&l, percent(a->self[i], a->weight), 0, (double)a->self[i] / (double)a->self[0],
-                      row_name(a, i), detail);
-        }
+        for (size_t i = 0; i < shown; i++)
+            print_row(&l, &c, a, i, a->self[0]);
         print_hidden(&l, 8, above - shown, n - above,
                      per == RK_PER_MODULE ? "--by module --lines 0" : "--by thread --lines 0");
     }

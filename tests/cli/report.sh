@@ -166,6 +166,8 @@ for width in 20, 40, 60, 80, 120:
         assert table, (width, words, plain)
         for line in table:
             assert len(line) <= max(width, 45), (width, words, len(line), line)
+    if width >= 40:  # a path that is too long is cut at its beginning: the line is what was asked for
+        assert re.search(r"leaf, work, \S*work.c:3$", re.sub(r"\x1b\[[0-9;]*m", "", typed(width, "report --by line")), re.M), width
 os.environ.pop("NO_COLOR", None)
 assert "\x1b[" in typed(80, "report"), "no colour on a terminal"
 assert "\x1b[" not in typed(80, "report", NO_COLOR="1"), "NO_COLOR"
