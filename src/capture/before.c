@@ -15,7 +15,7 @@ static int put_synthetic(void *context, const struct perf_header *header)
     struct rk_record record;
 
     stream_identify(c->stream, header, 0, &record);
-    int r = hits_feed(&c->hits, &record);
+    int r = capture_follow(c, &record);
     return r < 0 ? r : capture_append(c, header, header->size);
 }
 

@@ -2,7 +2,7 @@
  * Recording: a stream's records, in order, into a perf.data file.
  *
  *     open    map the rings; make the file, write its header, let it take its path
- *     step    wait for records or the target's end; one round: next → hits → frames → append; FINISHED_ROUND; flush when
+ *     step    wait for records or the target's end; one round: next → image → frames → hits → append; FINISHED_ROUND; flush when
  *             due
  *     close   the last round; then build-ids, features, ledger (finish.c)
  *
@@ -53,6 +53,7 @@ struct rk_capture *capture_free(struct rk_capture *c)
         c->place.fd = -1; /* not ours */
     place_close(&c->place);
     hits_close(&c->hits);
+    rk_image_close(c->image);
     rk_stream_close(c->stream); /* its reader's thread asks frames */
     frames_close(&c->frames);
     for (size_t i = 0; i < c->command_n; i++)
@@ -205,7 +206,7 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     c->longest_chain = longest_chain(host, set);
     if (!(c->path = strdup(o.path ? o.path : "perf.data")))
         return fail_memory(e, RK_STAGE_CAPTURE);
-    if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = hits_open(&c->hits, e)) < 0 ||
+    if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = rk_image_open(&c->image, e)) < 0 ||
         (o.unwind && (r = frames_open(&c->frames, set, o.unwind_regs, NULL, e)) < 0) ||
         (r = capture_file_open(c, e)) < 0)
         return r;
@@ -220,6 +221,24 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
 }
 
 /* --- Writing --- */
+
+int capture_follow(struct rk_capture *c, const struct rk_record *record)
+{
+    switch (record->type) {
+    case RK_RECORD_MMAP:
+    case RK_RECORD_MMAP2:
+        hits_moved(&c->hits);
+        break;
+    case RK_RECORD_COMM:
+    case RK_RECORD_FORK:
+    case RK_RECORD_EXIT:
+        break;
+    default:
+        return 0;
+    }
+    int r = rk_image_feed(c->image, record);
+    return r == -ENOMEM ? r : 0; /* a damaged record costs a build-id, not the recording */
+}
 
 int capture_append(struct rk_capture *c, const void *record, size_t bytes)
 {
@@ -263,7 +282,7 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
     struct rk_sample sample = {.size = sizeof sample};
     const struct perf_header *frames = NULL; /* what is written in place of the record */
     uint64_t before = c->newest;
-    int r = hits_feed(&c->hits, record);
+    int r = capture_follow(c, record);
 
     if (record->type == RK_RECORD_COMM && record->misc & RK_MISC_COMM_EXEC)
         live_exec(c->stream, record->tid);
@@ -277,17 +296,16 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
         }
         if (record->misc & PUMP_ANSWERED) {
             if ((r = frames_answered(&c->frames, record, &sample)) == 0)
-                r = hits_sample(&c->hits, &sample);
+                r = hits_sample(&c->hits, c->image, &sample);
         } else if (rk_stream_sample(c->stream, record, &sample) == 0) {
             bool cut = is_cut(c, &sample);
             uint64_t before_cut = c->frames.tally.cut;
-            if (c->frames.unwinder &&
-                (r = frames_sample(&c->frames, c->hits.image, record, &sample, &frames)) < 0)
+            if (c->frames.unwinder && (r = frames_sample(&c->frames, c->image, record, &sample, &frames)) < 0)
                 return r;
             if (frames && chain_top(c->frames.unwinder))
                 live_top(c->stream, sample.tid, chain_top(c->frames.unwinder));
             c->truncated += frames ? c->frames.tally.cut - before_cut : cut;
-            r = hits_sample(&c->hits, &sample);
+            r = hits_sample(&c->hits, c->image, &sample);
         } else if (c->frames.unwinder) {
             c->damaged++; /* its bytes would not fit the file's layout */
             return 0;

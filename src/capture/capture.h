@@ -23,6 +23,7 @@ struct rk_capture {
     struct rk_stream *stream;
     struct perfdata_writer *writer;
     struct place place;
+    struct rk_image *image; /* what is mapped where, as of the last record */
     struct hits hits;
     struct frames frames;
     char **command; /* words, copied */
@@ -53,6 +54,9 @@ struct rk_capture {
 
 struct rk_capture *capture_free(struct rk_capture *capture);
 CLEANUP_FUNCTION(capture_free, struct rk_capture, capture_free)
+
+/* Takes a record of processes and mappings into the image. Returns 0 or -ENOMEM. */
+int capture_follow(struct rk_capture *capture, const struct rk_record *record);
 
 /* Appends one record that is whole. 0 or -errno. */
 int capture_append(struct rk_capture *capture, const void *record, size_t bytes);

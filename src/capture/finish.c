@@ -65,8 +65,8 @@ static int write_features(struct rk_capture *c)
         (c->command_n &&
          (r = perfdata_writer_list(w, FEATURE_CMDLINE, (const char *const *)c->command, c->command_n)) < 0) ||
         (c->last_time && (r = perfdata_writer_times(w, c->first_time, c->last_time)) < 0) ||
-        (r = hits_write(&c->hits, c->host->root, w)) < 0 ||
-        (r = hits_code_maps(&c->hits, c->host->root, w, &c->code_maps)) < 0)
+        (r = hits_write(&c->hits, c->image, c->host->root, w)) < 0 ||
+        (r = hits_code_maps(&c->hits, c->image, c->host->root, w, &c->code_maps)) < 0)
         return r;
     if (c->damaged) {
         snprintf(number, sizeof number, "%" PRIu64, c->damaged);

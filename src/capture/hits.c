@@ -11,36 +11,17 @@
 #define MODE_KERNEL 1
 #define MODE_USER 2
 
-int hits_open(struct hits *hits, struct rk_error *e)
-{
-    return rk_image_open(&hits->image, e);
-}
-
 void hits_close(struct hits *hits)
 {
-    hits->image = rk_image_close(hits->image);
     vector_free(&hits->modules);
 }
 
-int hits_feed(struct hits *hits, const struct rk_record *record)
+void hits_moved(struct hits *hits)
 {
-    switch (record->type) {
-    case RK_RECORD_MMAP:
-    case RK_RECORD_MMAP2:
-        memset(hits->seen, 0, sizeof hits->seen); /* another module may lie there now */
-        break;
-    case RK_RECORD_COMM:
-    case RK_RECORD_FORK:
-    case RK_RECORD_EXIT:
-        break;
-    default:
-        return 0;
-    }
-    int r = rk_image_feed(hits->image, record);
-    return r == -ENOMEM ? r : 0; /* a damaged record costs a build-id, not the recording */
+    memset(hits->seen, 0, sizeof hits->seen);
 }
 
-static int hit(struct hits *hits, int32_t pid, uint64_t address)
+static int hit(struct hits *hits, const struct rk_image *image, int32_t pid, uint64_t address)
 {
     uint64_t key = hash_mix((address >> 12) ^ (uint64_t)(uint32_t)pid << 52) | 1;
     uint64_t *seen = &hits->seen[key >> 32 & (HITS_SEEN - 1)];
@@ -49,7 +30,7 @@ static int hit(struct hits *hits, int32_t pid, uint64_t address)
     if (*seen == key)
         return 0;
     *seen = key;
-    if (rk_image_find(hits->image, pid, &address, 1, &place) < 0 || place.module == RK_NO_MODULE)
+    if (rk_image_find(image, pid, &address, 1, &place) < 0 || place.module == RK_NO_MODULE)
         return 0;
     while (hits->modules.n <= place.module)
         if (!vector_push(&hits->modules))
@@ -58,13 +39,13 @@ static int hit(struct hits *hits, int32_t pid, uint64_t address)
     return 0;
 }
 
-int hits_sample(struct hits *hits, const struct rk_sample *sample)
+int hits_sample(struct hits *hits, const struct rk_image *image, const struct rk_sample *sample)
 {
-    int r = sample->present & RK_SAMPLE_IP ? hit(hits, sample->pid, sample->ip) : 0;
+    int r = sample->present & RK_SAMPLE_IP ? hit(hits, image, sample->pid, sample->ip) : 0;
 
     for (uint64_t i = 0; i < sample->chain_n && r == 0; i++)
         if (sample->chain[i] < RK_CHAIN_MAX)
-            r = hit(hits, sample->pid, sample->chain[i]);
+            r = hit(hits, image, sample->pid, sample->chain[i]);
     return r;
 }
 
@@ -80,13 +61,14 @@ static int module_build_id(int root, const struct rk_module *module, struct buil
                                                      : -ENOENT;
 }
 
-int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer)
+int hits_write(const struct hits *hits, const struct rk_image *image, int root,
+               struct perfdata_writer *writer)
 {
     for (uint32_t i = 0; i < hits->modules.n; i++) {
         struct rk_module module = {.size = sizeof module};
         struct build_id id;
 
-        if (!hits->modules.items[i] || rk_image_module(hits->image, i, &module) < 0)
+        if (!hits->modules.items[i] || rk_image_module(image, i, &module) < 0)
             continue;
         int r = module_build_id(root, &module, &id);
         if (r == -ENOMEM)
@@ -104,12 +86,13 @@ int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer
 
 void hits_forget(struct hits *hits)
 {
-    memset(hits->seen, 0, sizeof hits->seen);
+    hits_moved(hits);
     if (hits->modules.n)
         memset(hits->modules.items, 0, hits->modules.n * sizeof *hits->modules.items);
 }
 
-int hits_code_maps(const struct hits *hits, int root, struct perfdata_writer *writer, uint64_t *ret)
+int hits_code_maps(const struct hits *hits, const struct rk_image *image, int root,
+                   struct perfdata_writer *writer, uint64_t *ret)
 {
     int32_t last = 0;
     char path[64], line[96];
@@ -118,7 +101,7 @@ int hits_code_maps(const struct hits *hits, int root, struct perfdata_writer *wr
     for (uint32_t i = 0; i < hits->modules.n; i++) {
         struct rk_module module = {.size = sizeof module};
 
-        if (!hits->modules.items[i] || rk_image_module(hits->image, i, &module) < 0 ||
+        if (!hits->modules.items[i] || rk_image_module(image, i, &module) < 0 ||
             module.kind != RK_MODULE_ANONYMOUS || module.pid <= 0 || module.pid == last)
             continue;
         last = module.pid;

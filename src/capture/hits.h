@@ -1,8 +1,8 @@
 /*
  * Which modules have samples, so that the recording stores build-ids of these and of no others.
  *
- * Every record goes through an image of the processes; the addresses of every sample (its ip, and its chain's) are
- * looked up there. Most fall where others fell before: a small table of (process, page) seen takes those.
+ * The addresses of every sample (its ip, and its chain's) are looked up in the capture's image. Most fall where others fell
+ * before: a small table of (process, page) seen takes those.
  */
 #ifndef CAPTURE_HITS_H
 #define CAPTURE_HITS_H
@@ -16,28 +16,28 @@
 #define HITS_SEEN 1024u
 
 struct hits {
-    struct rk_image *image;
     VECTOR(bool) modules; /* by the image's index */
     uint64_t seen[HITS_SEEN];
 };
 
-int hits_open(struct hits *hits, struct rk_error *e);
 void hits_close(struct hits *hits);
 
-/* Follows the mappings. 0 or -errno. */
-int hits_feed(struct hits *hits, const struct rk_record *record);
+/* The image has changed: another module may lie where samples fell. */
+void hits_moved(struct hits *hits);
 
-/* Marks where the sample fell. 0 or -ENOMEM. */
-int hits_sample(struct hits *hits, const struct rk_sample *sample);
+/* Marks where the sample fell. Returns 0 or -ENOMEM. */
+int hits_sample(struct hits *hits, const struct rk_image *image, const struct rk_sample *sample);
 
 /* A new file: nothing was hit yet. */
 void hits_forget(struct hits *hits);
 
-/* Notes, in the ledger, the files that name code which was hit and has no file of its own (/tmp/perf-PID.map). *ret: how
- * many there are. 0 or -errno of the writer. */
-int hits_code_maps(const struct hits *hits, int root, struct perfdata_writer *writer, uint64_t *ret);
+/* Notes in the ledger the files that name code which was hit and has no file of its own (/tmp/perf-PID.map). *ret: how
+ * many there are. Returns 0 or -errno of the writer. */
+int hits_code_maps(const struct hits *hits, const struct rk_image *image, int root,
+                   struct perfdata_writer *writer, uint64_t *ret);
 
-/* Gives the build-ids of what was hit, read below `root`, to the file. 0 or -errno of the writer. */
-int hits_write(const struct hits *hits, int root, struct perfdata_writer *writer);
+/* Writes the build-ids of what was hit, which are read below `root`. Returns 0 or -errno of the writer. */
+int hits_write(const struct hits *hits, const struct rk_image *image, int root,
+               struct perfdata_writer *writer);
 
 #endif
