@@ -4,6 +4,7 @@
 #include "command.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,6 +81,7 @@ int main(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "";
 
     keep_standard_streams();
+    signal(SIGCHLD, SIG_DFL); /* ignored, as a parent may hand it on, it would lose how a command ended */
     if (strcmp(word, "--version") == 0)
         return print_version();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {

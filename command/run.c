@@ -86,7 +86,7 @@ void run_want_interrupt(void)
 
 void run_watch_snapshots(void)
 {
-    handle(SIGUSR2, count_snapshot);
+    sigaction(SIGUSR2, &(struct sigaction){.sa_handler = count_snapshot}, NULL);
 }
 
 int run_snapshots(void)

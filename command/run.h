@@ -25,7 +25,7 @@ int run_end(const char *verb, struct rk_target *command, const char *name, struc
 /* Where nothing but an interrupt ends it: SIGINT counts even if it was ignored, as it is in a script's background jobs. */
 void run_want_interrupt(void);
 
-/* From now on SIGUSR2 asks for a snapshot; how often it did. */
+/* From now on SIGUSR2 asks for a snapshot, even if it was ignored; how often it did. */
 void run_watch_snapshots(void);
 int run_snapshots(void);
 

@@ -99,7 +99,8 @@ struct rk_exit {
 };
 
 /* Waits up to timeout_ms (-1: for ever, 0: asks). 1 ended and *ret (may be NULL) filled, again at each call;
- * 0 still running; -EINVAL before its start; -ECHILD where another wait(2) has taken its end; -errno.
+ * 0 still running; -EINVAL before its start; -ECHILD where another wait(2) has taken its end, or SIGCHLD is
+ * ignored; -errno.
  * A thread, a process or the first of a tree can be waited for too: *ret is then all zeros, since only a parent learns
  * more. Other targets don't end: -EINVAL. */
 RK_API int rk_target_wait(struct rk_target *target, int timeout_ms, struct rk_exit *ret);
