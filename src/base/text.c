@@ -49,3 +49,21 @@ char *text_show(char *buffer, size_t size, const char *text, size_t n)
     buffer[used] = '\0';
     return buffer;
 }
+
+bool text_number(const char **at, unsigned base, uint64_t limit, uint64_t *ret)
+{
+    uint64_t value = 0;
+    const char *begin = *at;
+
+    for (;; ++*at) {
+        unsigned c = (unsigned char)**at;
+        unsigned digit = c - '0' <= 9 ? c - '0' : (c | 32) - 'a' <= 5 ? (c | 32) - 'a' + 10 : 16;
+        if (digit >= base)
+            break;
+        if (value > (limit - digit) / base)
+            return false;
+        value = value * base + digit;
+    }
+    *ret = value;
+    return *at > begin;
+}

@@ -1,11 +1,11 @@
 /*
- * What ran before the recording, or before a file of it, as records: see synth.h. A command is all new: its exec and what
+ * What ran before the recording, or before a file of it, as records: see world.h. A command is all new: its exec and what
  * follows are recorded, unless the set was enabled later; then it is a process like any other, whose children are
  * measured too.
  */
 #include "capture/capture.h"
-#include "capture/synth.h"
 #include "sys/process.h"
+#include "world/world.h"
 
 #include <errno.h>
 
@@ -19,22 +19,7 @@ static int put_synthetic(void *context, const struct perf_header *header)
     return r < 0 ? r : capture_append(c, header, header->size);
 }
 
-/* A process with all that descend from it. One that has ended is no failure. */
-static int put_tree(struct synth *synth, int32_t pid)
-{
-    struct rk_target tree = {.kind = TARGET_TREE, .pid = pid, .pidfd = -1, .channel = -1};
-    _cleanup_free_ int32_t *ids = NULL;
-    size_t n;
-
-    int r = target_ids(&tree, &ids, &n, NULL);
-    if (r < 0)
-        return r == -ENOMEM ? r : 0;
-    for (size_t i = 0; i < n && r == 0; i++)
-        r = synth_leader(synth, ids[i]);
-    return r;
-}
-
-static int put_target(const struct rk_capture *c, struct synth *synth, bool late)
+static int put_target(const struct rk_capture *c, struct world *world, bool late)
 {
     const struct rk_target *target = c->target;
     bool tree = target->kind == TARGET_TREE || (late && target->kind != TARGET_THREAD);
@@ -42,14 +27,14 @@ static int put_target(const struct rk_capture *c, struct synth *synth, bool late
     int r = 0;
 
     if (target_by_cpu(target->kind))
-        return synth_all(synth);
+        return world_all(world);
     if (target->kind == TARGET_SELF)
-        return synth_task(synth, sys_process_id());
+        return world_task(world, sys_process_id());
     if (target->kind == TARGET_COMMAND && !late)
         return 0;
     for (size_t i = 0; i < n && r == 0; i++) {
         int32_t id = target->n_several ? target->several[i] : target->pid;
-        r = tree ? put_tree(synth, id) : synth_task(synth, id);
+        r = tree ? world_tree(world, id) : world_task(world, id);
     }
     return r;
 }
@@ -64,21 +49,21 @@ static bool sees_kernel(const struct rk_set *set)
 
 int capture_before(struct rk_capture *c, bool late)
 {
-    struct synth *synth = malloc(sizeof *synth);
+    struct world *world = malloc(sizeof *world);
     int r;
 
-    if (!synth)
+    if (!world)
         return -ENOMEM;
-    *synth = (struct synth){.root = c->host->root,
+    *world = (struct world){.root = c->host->root,
                             .layout = &c->stream->events.items[c->file_events[0]].layout,
                             .data_maps = (c->set->options.records & RK_RECORDS_DATA_MAPS) != 0,
                             .put = put_synthetic,
                             .context = c};
-    r = synth_kernel(synth);
+    r = world_kernel(world);
     if (r == 0 && sees_kernel(c->set))
-        r = synth_bpf(synth);
+        r = world_bpf(world);
     if (r == 0 && c->target && (c->set->options.records & RK_RECORDS_PROFILE))
-        r = put_target(c, synth, late);
-    free(synth);
+        r = put_target(c, world, late);
+    free(world);
     return r;
 }

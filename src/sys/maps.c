@@ -1,5 +1,7 @@
 #include "sys/maps.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -8,25 +10,6 @@ static bool take(const char **at, char c)
     bool there = **at == c;
     *at += there;
     return there;
-}
-
-/* A number of at most `limit`. */
-static bool take_number(const char **at, unsigned base, uint64_t limit, uint64_t *ret)
-{
-    uint64_t value = 0;
-    const char *begin = *at;
-
-    for (;; ++*at) {
-        unsigned c = (unsigned char)**at;
-        unsigned digit = c - '0' <= 9 ? c - '0' : (c | 32) - 'a' <= 5 ? (c | 32) - 'a' + 10 : 16;
-        if (digit >= base)
-            break;
-        if (value > (limit - digit) / base)
-            return false;
-        value = value * base + digit;
-    }
-    *ret = value;
-    return *at > begin;
 }
 
 static bool take_protection(const char **at, struct maps_line *ret)
@@ -71,12 +54,12 @@ int maps_next(char **text, struct maps_line *ret)
         end = line + strlen(line) - 1; /* the last line has no newline */
     *text = end + 1;
 
-    if (!take_number(&at, 16, UINT64_MAX, &ret->start) || !take(&at, '-') ||
-        !take_number(&at, 16, UINT64_MAX, &ret->end) || !take(&at, ' ') || ret->end <= ret->start ||
-        !take_protection(&at, ret) || !take_number(&at, 16, UINT64_MAX, &ret->offset) || !take(&at, ' ') ||
-        !take_number(&at, 16, UINT32_MAX, &major) || !take(&at, ':') ||
-        !take_number(&at, 16, UINT32_MAX, &minor) || !take(&at, ' ') ||
-        !take_number(&at, 10, UINT64_MAX, &ret->inode) || (*at && *at != ' '))
+    if (!text_number(&at, 16, UINT64_MAX, &ret->start) || !take(&at, '-') ||
+        !text_number(&at, 16, UINT64_MAX, &ret->end) || !take(&at, ' ') || ret->end <= ret->start ||
+        !take_protection(&at, ret) || !text_number(&at, 16, UINT64_MAX, &ret->offset) || !take(&at, ' ') ||
+        !text_number(&at, 16, UINT32_MAX, &major) || !take(&at, ':') ||
+        !text_number(&at, 16, UINT32_MAX, &minor) || !take(&at, ' ') ||
+        !text_number(&at, 10, UINT64_MAX, &ret->inode) || (*at && *at != ' '))
         return -EBADMSG;
     ret->major = (uint32_t)major;
     ret->minor = (uint32_t)minor;

@@ -1,7 +1,7 @@
-/* What ran before, from a /proc made here. */
+/* What runs, from a /proc made here. */
 #include "../../temporary.h"
-#include "capture/synth.h"
 #include "sys/file.h"
+#include "world/world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 static char root[TEMPORARY];
 static struct layout layout;
-static struct synth synth;
+static struct world world;
 static struct got {
     struct rk_record record;
     struct rk_mapping mapping;
@@ -69,10 +69,10 @@ static int setup(void **state)
     if (!mkdtemp(temporary(root, "reckon-test-XXXXXX")))
         return -1;
     make("proc/version", "");
-    memset(&synth, 0, sizeof synth);
-    synth.root = sys_root_open(root);
-    synth.layout = &layout;
-    synth.put = keep;
+    memset(&world, 0, sizeof world);
+    world.root = sys_root_open(root);
+    world.layout = &layout;
+    world.put = keep;
     got_n = 0;
     return layout_init(&layout, &attr);
 }
@@ -81,7 +81,7 @@ static int teardown(void **state)
 {
     (void)state;
     char command[TEMPORARY + 16];
-    close(synth.root);
+    close(world.root);
     snprintf(command, sizeof command, "rm -rf '%s'", root);
     return system(command);
 }
@@ -98,7 +98,7 @@ static void kernel_and_modules(void **state)
     make("proc/modules", "ext4 1015808 1 - Live 0xffffffffc0200000\n"
                          "crc16 16384 1 ext4, Live 0xffffffffc0000000 (OE)\n"
                          "broken\n");
-    assert_int_equal(synth_kernel(&synth), 0);
+    assert_int_equal(world_kernel(&world), 0);
     assert_int_equal(got_n, 3);
     assert_string_equal(got[0].text, "[kernel.kallsyms]_text");
     assert_int_equal(got[0].mapping.pid, -1);
@@ -118,7 +118,7 @@ static void a_kernel_without_modules(void **state)
 {
     (void)state;
     make("proc/kallsyms", "ffff800080000000 T _stext\nffff800080000010 T x\n");
-    assert_int_equal(synth_kernel(&synth), 0);
+    assert_int_equal(world_kernel(&world), 0);
     assert_int_equal(got_n, 1);
     assert_string_equal(got[0].text, "[kernel.kallsyms]_stext");
     assert_int_equal(got[0].mapping.start + got[0].mapping.length, UINT64_MAX);
@@ -127,10 +127,10 @@ static void a_kernel_without_modules(void **state)
 static void a_kernel_that_hides(void **state)
 {
     (void)state;
-    assert_int_equal(synth_kernel(&synth), 0); /* no kallsyms at all */
+    assert_int_equal(world_kernel(&world), 0); /* no kallsyms at all */
     make("proc/kallsyms", "0000000000000000 T _stext\n0000000000000000 T _text\n");
     make("proc/modules", "ext4 1015808 1 - Live 0x0000000000000000\n");
-    assert_int_equal(synth_kernel(&synth), 0);
+    assert_int_equal(world_kernel(&world), 0);
     assert_int_equal(got_n, 0);
 }
 
@@ -146,7 +146,7 @@ static void a_long_kallsyms(void **state)
         sprintf(at, "ffffffff81000000 T _text\n");
         make("proc/kallsyms", text);
         got_n = 0;
-        assert_int_equal(synth_kernel(&synth), 0);
+        assert_int_equal(world_kernel(&world), 0);
         assert_int_equal(got_n, 1);
     }
     char *at = text;
@@ -155,7 +155,7 @@ static void a_long_kallsyms(void **state)
     sprintf(at, "ffffffff81000000 T _text\n");
     make("proc/kallsyms", text);
     got_n = 0;
-    assert_int_equal(synth_kernel(&synth), 0);
+    assert_int_equal(world_kernel(&world), 0);
     assert_int_equal(got_n, 0);
 }
 
@@ -180,9 +180,9 @@ static void a_process(void **state)
 {
     (void)state;
     make_process();
-    assert_int_equal(synth_task(&synth, 42), 0);
+    assert_int_equal(world_task(&world, 42), 0);
     assert_int_equal(got_n, 6);
-    assert_int_equal(synth.records, 6);
+    assert_int_equal(world.records, 6);
     int first = got[0].comm.tid == 42 ? 0 : 1;
     assert_int_equal(got[first].comm.pid, 42);
     assert_string_equal(got[first].text, "worker");
@@ -214,7 +214,7 @@ static void a_path_with_a_newline(void **state)
     make("proc/42/status", "Tgid:\t42\nTgid:\t42\n");
     make("proc/42/task/42/comm", "worker\n");
     make("proc/42/maps", "1000-2000 r-xp 00000000 fe:01 1234 /usr/bin/new\\012line (deleted)\n");
-    assert_int_equal(synth_task(&synth, 42), 0);
+    assert_int_equal(world_task(&world, 42), 0);
     assert_int_equal(got_n, 2);
     assert_string_equal(got[1].text, "/usr/bin/new\nline (deleted)");
 }
@@ -223,8 +223,8 @@ static void data_mappings_too(void **state)
 {
     (void)state;
     make_process();
-    synth.data_maps = true;
-    assert_int_equal(synth_task(&synth, 42), 0);
+    world.data_maps = true;
+    assert_int_equal(world_task(&world, 42), 0);
     assert_int_equal(got_n, 7);
     assert_int_equal(got[2].record.misc, 2 | RK_MISC_MMAP_DATA);
     assert_int_equal(got[3].record.misc, 2);
@@ -234,7 +234,7 @@ static void one_thread_of_it(void **state)
 {
     (void)state;
     make_process();
-    assert_int_equal(synth_task(&synth, 43), 0);
+    assert_int_equal(world_task(&world, 43), 0);
     assert_int_equal(got_n, 6); /* its process's name, its own, the mappings */
     assert_int_equal(got[1].comm.tid, 43);
     assert_int_equal(got[1].comm.pid, 42);
@@ -246,9 +246,9 @@ static void all_of_them(void **state)
     make_process();
     make("proc/7/task/7/comm", "init\n");
     make("proc/self-made/comm", "no number");
-    assert_int_equal(synth_all(&synth), 0);
+    assert_int_equal(world_all(&world), 0);
     assert_int_equal(got_n, 7); /* 43 is a thread's name in /proc, with no task folder here */
-    assert_int_equal(synth_task(&synth, 9999), 0); /* gone meanwhile */
+    assert_int_equal(world_task(&world, 9999), 0); /* gone meanwhile */
     assert_int_equal(got_n, 7);
 }
 
@@ -263,10 +263,10 @@ static void a_full_disk_ends_it(void **state)
     (void)state;
     make_process();
     make("proc/kallsyms", "ffffffff81000000 T _text\n");
-    synth.put = refuse;
-    assert_int_equal(synth_kernel(&synth), -ENOSPC);
-    assert_int_equal(synth_task(&synth, 42), -ENOSPC);
-    assert_int_equal(synth_all(&synth), -ENOSPC);
+    world.put = refuse;
+    assert_int_equal(world_kernel(&world), -ENOSPC);
+    assert_int_equal(world_task(&world, 42), -ENOSPC);
+    assert_int_equal(world_all(&world), -ENOSPC);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /*
- * BPF programs that were loaded before: a KSYMBOL record for each of their functions, named as the kernel names them in
- * its own records and in kallsyms. They may be unloaded by the time that someone looks for their names.
+ * BPF programs that are loaded: a KSYMBOL record for each of their functions, named as the kernel names them in its own
+ * records and in kallsyms. They may be unloaded by the time that someone looks for their names.
  */
-#include "capture/synth.h"
-#include "record/encode.h"
 #include "sys/bpf.h"
+#include "record/encode.h"
+#include "world/world.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define KIND_BPF 1
 #define PROGRAMS_MAX 100000 /* ids are given once each: this ends in any case */
 
-static int put_function(struct synth *s, const struct sys_bpf_program *program, uint32_t i)
+static int put_function(struct world *w, const struct sys_bpf_program *program, uint32_t i)
 {
     char name[64];
     const unsigned char *t = program->tag;
@@ -28,14 +28,10 @@ static int put_function(struct synth *s, const struct sys_bpf_program *program, 
     const char *own = i ? "F" : program->name;
     snprintf(name, sizeof name, "bpf_prog_%02x%02x%02x%02x%02x%02x%02x%02x%s%s", t[0], t[1], t[2], t[3], t[4],
              t[5], t[6], t[7], *own ? "_" : "", own);
-    int bytes = encode_ksymbol(s->layout, &from, &symbol, s->buffer, sizeof s->buffer);
-    if (bytes < 0)
-        return bytes;
-    s->records++;
-    return s->error = s->put(s->context, (const void *)s->buffer);
+    return world_put(w, encode_ksymbol(w->layout, &from, &symbol, w->buffer, sizeof w->buffer));
 }
 
-int synth_bpf(struct synth *s)
+int world_bpf(struct world *w)
 {
     struct sys_bpf_program program;
     uint32_t id = 0;
@@ -46,7 +42,7 @@ int synth_bpf(struct synth *s)
             continue; /* unloaded meanwhile */
         for (uint32_t i = 0; r == 0 && i < program.n; i++)
             if (program.starts[i] && program.bytes[i])
-                r = put_function(s, &program, i);
+                r = put_function(w, &program, i);
     }
     return r;
 }
