@@ -4,7 +4,8 @@
 #   make install    into $(DESTDIR)$(PREFIX)
 #   make test       all tests of this build; tools/check runs every lane
 #   make oracle     unwinding and lines against elfutils' and llvm's, many of them; a test does fewer
-#   make bench | fuzz | guest | lint | clean
+#   make bench      all benches of bench/README.md and a summary; BENCH='count startup' for some
+#   make fuzz | guest | lint | clean
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -26,7 +27,8 @@ test: all
 	@tests/own-mounts $(MESON) test -C $(BUILD) --no-rebuild --num-processes $(JOBS) --print-errorlogs $(TESTS)
 
 bench: all
-	@$(MESON) test -C $(BUILD) --no-rebuild --benchmark --verbose
+	@$(MESON) test -C $(BUILD) --no-rebuild --benchmark --verbose $(BENCH); status=$$?; \
+	bench/summary -b $(BUILD) $(BENCH) && exit $$status
 
 fuzz: all
 	@tests/fuzz/run $(FUZZ)

@@ -1,6 +1,6 @@
 /*
  * Attaching to a process of many threads: rk_set_open() beside a bare loop of the same perf_event_open(2) calls, in one
- * interleaved run. Prints CPU time of each and their ratio, the median of the rounds.
+ * interleaved run. Prints CPU seconds of the loop and of ours, and their ratio; medians of the rounds.
  *
  *     bench-attach [THREADS [EVENTS [ROUNDS]]]      4000 4 7
  */
@@ -52,7 +52,7 @@ static pid_t start(void)
     }
     close(ready[1]);
     if (read(ready[0], &c, 1) != 1) {
-        printf("attach: %d threads can't be had here\n", threads);
+        printf("a process can't have %d threads here\n", threads);
         exit(77);
     }
     close(ready[0]);
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
     if ((rlim_t)threads * (rlim_t)events + 64 > limit.rlim_max) {
-        printf("attach: %d descriptors are more than the hard limit, %ju\n", threads * events,
+        printf("%d descriptors are more than the hard limit, %ju\n", threads * events,
                (uintmax_t)limit.rlim_max);
         return 77;
     }
@@ -174,8 +174,7 @@ int main(int argc, char **argv)
     qsort(one, (size_t)rounds, sizeof *one, by_size);
     qsort(other, (size_t)rounds, sizeof *other, by_size);
     qsort(ratio, (size_t)rounds, sizeof *ratio, by_size);
-    printf("attach %d threads x %d events: bare loop %.1f ms, rk_set_open %.1f ms of CPU; ratio %.3f\n",
-           threads, events, one[rounds / 2], other[rounds / 2], ratio[rounds / 2]);
+    printf("%.6f\t%.6f\t%.3f\n", one[rounds / 2] / 1e3, other[rounds / 2] / 1e3, ratio[rounds / 2]);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     rk_events_free(parsed);

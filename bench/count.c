@@ -1,13 +1,9 @@
 /*
- * Counting eight software events of the calling thread, beside the bare system calls, PAPI and the Rust crate
- * perf-event-open, in one interleaved run: nanoseconds, the least and the median of many rounds. The bars: start and stop
- * at most 0.4 of PAPI's, opening at most a tenth of PAPI's adding them.
+ * Counting eight software events of the calling thread, by the bare system calls, reckon, PAPI and the Rust crate
+ * perf-event-open, in turns. bench/count has the ratios and the goals. Prints a line per setting, library and step:
+ * "alone" or "beside", the library, the step, ns least, ns median; or "missing", the library and why.
  *
- * Twice: alone on the machine, where most of an opening is the kernel patching its code for the machine's first counter
- * of each software event (the bare calls show it: no library can be below); and beside somebody who counts the same
- * events already, which is what opening an event costs by itself. A peer that can't be loaded is a row with the reason.
- *
- *     bench-count [LIBRARY | "" REASON]       bench/peer-rust's library, or why there is none (bench/count.sh)
+ *     bench-count [LIBRARY]       what cargo makes of bench/peers/count
  */
 #include <reckon/reckon.h>
 
@@ -155,7 +151,7 @@ static int papi_read(void)
     return papi.read(papi.eventset, v);
 }
 
-/* NULL, or why it can't be. */
+/* NULL, or the reason for its absence. */
 static const char *papi_load(void)
 {
     void *library = dlopen("libpapi.so", RTLD_NOW);
@@ -163,12 +159,12 @@ static const char *papi_load(void)
     if (!library)
         library = dlopen("libpapi.so.7.0", RTLD_NOW);
     if (!library)
-        return "libpapi is not installed (tools/setup --bench)";
+        return "PAPI is not installed";
 #define LOAD(name)                                            \
     do {                                                      \
         *(void **)&papi.name = dlsym(library, "PAPI_" #name); \
         if (!papi.name)                                       \
-            return "this libpapi has no PAPI_" #name;         \
+            return "PAPI: this libpapi has no PAPI_" #name;   \
     } while (0)
     LOAD(library_init);
     LOAD(create_eventset);
@@ -179,7 +175,7 @@ static const char *papi_load(void)
     LOAD(cleanup_eventset);
     LOAD(destroy_eventset);
     if (papi.library_init(PAPI_VERSION) != PAPI_VERSION)
-        return "this libpapi is not of version 7.0";
+        return "PAPI: this libpapi is not of version 7.0";
     if (papi_open() < 0)
         return "PAPI does not know these events here";
     papi_close();
@@ -212,7 +208,7 @@ static int rust_close(void)
     return rust.close();
 }
 
-/* NULL, or why it can't be. */
+/* NULL, or the reason for its absence. */
 static const char *rust_load(const char *path)
 {
     void *library = dlopen(path, RTLD_NOW);
@@ -224,9 +220,9 @@ static const char *rust_load(const char *path)
     *(void **)&rust.read = dlsym(library, "peer_read");
     *(void **)&rust.close = dlsym(library, "peer_close");
     if (!rust.open || !rust.toggle || !rust.read || !rust.close)
-        return "the library is not bench/peer-rust's";
+        return "the library is not that of bench/peers/count";
     if (rust.open() < 0)
-        return "the crate can't open these events here";
+        return "perf-event-open can't open these events here";
     rust.close();
     return NULL;
 }
@@ -243,9 +239,9 @@ static const struct who {
     {"system calls", raw_open, raw_toggle, raw_read, raw_close},
     {"reckon", our_open, our_toggle, our_read, our_close},
     {"PAPI", papi_open, papi_toggle, papi_read, papi_close},
-    {"perf-event-open (Rust)", rust_open, rust_toggle, rust_read, rust_close},
+    {"perf-event-open", rust_open, rust_toggle, rust_read, rust_close},
 };
-static const char *missing[WHO]; /* why there is none; NULL: there is */
+static const char *missing[WHO]; /* the reason; "": not asked for; NULL: present */
 static double times[WHO][WHAT][ROUNDS];
 
 static int round_of(const struct who *w, int at, double (*to)[ROUNDS])
@@ -282,11 +278,6 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static double median(int k, int what)
-{
-    return times[k][what][ROUNDS / 2];
-}
-
 /* All of them, ROUNDS times, each round in another order. */
 static int measure(void)
 {
@@ -296,49 +287,26 @@ static int measure(void)
             if (missing[k])
                 continue;
             if (round_of(&who[k], round, times[k]) < 0) {
-                printf("%s: fails here (8 events with the kernel's part need privilege)\n", who[k].name);
+                printf("%s can't count these events with the kernel's part: root can\n", who[k].name);
                 return -1;
             }
         }
     return 0;
 }
 
-static void print_rows(void)
+static void print_rows(const char *setting)
 {
     static const char *const what[WHAT] = {"open", "start+stop", "read"};
 
-    for (int k = 0; k < WHO; k++) {
-        if (missing[k]) {
-            printf("  %-22s absent: %s\n", who[k].name, missing[k]);
-            continue;
-        }
-        printf("  %-22s", who[k].name);
-        for (int w = 0; w < WHAT; w++) {
+    for (int w = 0; w < WHAT; w++)
+        for (int i = 0; i < WHO; i++) {
+            int k = i == 0 ? OURS : i == OURS ? RAW : i; /* ours first */
+            if (missing[k])
+                continue;
             qsort(times[k][w], ROUNDS, sizeof(double), by_value);
-            printf("  %s %9.0f %9.0f", what[w], times[k][w][0], times[k][w][ROUNDS / 2]);
+            printf("%s\t%s\t%s\t%.0f\t%.0f\n", setting, who[k].name, what[w], times[k][w][0],
+                   times[k][w][ROUNDS / 2]);
         }
-        putchar('\n');
-    }
-}
-
-static void print_ratios(void)
-{
-    for (int k = PAPI; k < WHO; k++)
-        if (!missing[k])
-            printf("medians beside those of %s: open %.3f%s, start+stop %.3f%s, read %.3f\n", who[k].name,
-                   median(OURS, OPEN) / median(k, OPEN), k == PAPI ? " (bar 0.1)" : "",
-                   median(OURS, TOGGLE) / median(k, TOGGLE), k == PAPI ? " (bar 0.4)" : "",
-                   median(OURS, READ) / median(k, READ));
-    if (!missing[PAPI])
-        printf(
-            "the bare calls beside PAPI: open %.3f (reckon's can't be below), start+stop %.3f, read %.3f\n",
-            median(RAW, OPEN) / median(PAPI, OPEN), median(RAW, TOGGLE) / median(PAPI, TOGGLE),
-            median(RAW, READ) / median(PAPI, READ));
-    for (int k = OURS; k < WHO; k++)
-        if (!missing[k])
-            printf("added to the bare calls' least by %s: open %.0f ns, start+stop %.0f, read %.0f\n",
-                   who[k].name, times[k][OPEN][0] - times[RAW][OPEN][0],
-                   times[k][TOGGLE][0] - times[RAW][TOGGLE][0], times[k][READ][0] - times[RAW][READ][0]);
 }
 
 /* Somebody else: a process that has the events open until its end of the pipe closes. */
@@ -365,22 +333,20 @@ int main(int argc, char **argv)
     struct rk_error e = {.size = sizeof e};
 
     missing[PAPI] = papi_load();
-    missing[RUST] = argc > 2    ? argv[2]
-                    : argc == 2 ? rust_load(argv[1])
-                                : "bench/count.sh builds and names its library";
+    missing[RUST] = argc > 1 ? rust_load(argv[1]) : "";
     if (rk_host_open(NULL, &host, &e) < 0 || rk_events_parse(host, text, &events, &e) < 0 ||
         rk_target_self(&target, &e) < 0) {
         printf("%s\n", e.what);
         return 1;
     }
+    for (int k = 0; k < WHO; k++)
+        if (missing[k] && *missing[k])
+            printf("missing\t%s\n", missing[k]);
     for (int beside = 0; beside < 2; beside++) {
         int hold = beside ? neighbour() : -1;
         if (measure() < 0)
-            return 1;
-        printf("8 software events, %s: ns, least and median of %d interleaved rounds:\n",
-               beside ? "which a neighbour counts already" : "alone on the machine", ROUNDS);
-        print_rows();
-        print_ratios();
+            return 77;
+        print_rows(beside ? "beside" : "alone");
         close(hold);
     }
     rk_target_free(target);

@@ -1,7 +1,6 @@
 /*
- * Times of the page, medians of several runs in ms: by the clock, and of the page's thread alone, which other programs on
- * this machine don't spoil. "load" is from the navigation's start to the first picture; the others
- * are what the page computes and draws when the reader does that: one frame at 60 Hz has 16 ms.
+ * Times of the page as JSON, medians of several rounds in ms: by the clock, and of the page's thread alone. bench/page says
+ * what they are, and prints them.
  */
 import fs from 'node:fs';
 import {launch, open, pageOf, shown} from '../tests/page/browser.js';
@@ -76,7 +75,8 @@ for (let round = 0; round < ROUNDS; round++) {
     await page.context().close();
 }
 await browser.close();
-console.log(`${samples} samples, ${frames} functions, ${3 * frames} nodes: ${(fs.statSync(file).size / 1e6).toFixed(1)} MB`);
-console.log(`${''.padEnd(32)}   wall    CPU, ms`);
-for (const [what, list] of times)
-    console.log(what.padEnd(32) + [0, 1].map((k) => (list[0][k] === undefined ? '' : median(list.map((l) => l[k])).toFixed(0)).padStart(7)).join(''));
+const middle = (list, k) => list[0][k] === undefined ? null : median(list.map((l) => l[k]));
+console.log(JSON.stringify({
+    bytes: fs.statSync(file).size,
+    times: Object.fromEntries([...times].map(([what, list]) => [what, [middle(list, 0), middle(list, 1)]])),
+}));

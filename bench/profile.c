@@ -1,8 +1,11 @@
 /*
  * A recording into a profile: millions of samples a second on one core, chains of 30 frames. "repeated": five
  * thousand stacks come again and again, as in a program that runs for long; "distinct": no stack comes twice,
- * the worst there is. Reading the same records without a profile is the measure. --all: up to ten million samples (a file of
- * 3 GB in memory). --write FILE SAMPLES STACKS: the recording alone.
+ * the worst there is. Reading the same records without a profile is the measure. A line each: what, samples read a
+ * second, samples fed a second, seconds to finish, rows, bytes of memory.
+ *
+ *     bench-profile [--all]                          --all: up to ten million samples (a file of 3 GB in memory)
+ *     bench-profile --write FILE SAMPLES STACKS      the recording alone
  */
 #include "base/table.h"
 #include "perfdata/writer.h"
@@ -90,11 +93,11 @@ static void write_recording(int fd, uint64_t samples, uint64_t stacks)
     perfdata_writer_close(w);
 }
 
-static long peak_mib(void)
+static long peak_kib(void)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss >> 10;
+    return usage.ru_maxrss;
 }
 
 static void measure(const char *path, uint64_t samples, const char *what)
@@ -112,7 +115,7 @@ static void measure(const char *path, uint64_t samples, const char *what)
     rk_stream_close(stream);
     double read = now() - begin;
 
-    long before = peak_mib();
+    long before = peak_kib();
     begin = now();
     if (rk_stream_file(path, &stream, NULL) < 0 || rk_profile_builder_open(NULL, &builder, NULL) < 0)
         abort();
@@ -127,9 +130,8 @@ static void measure(const char *path, uint64_t samples, const char *what)
     double finished = now() - begin;
     struct rk_profile_columns columns = {.size = sizeof columns};
     rk_profile_columns(profile, &columns);
-    printf("  %-9s %6.2f M samples/s read, %6.2f M/s fed, finished in %5.0f ms; %zu rows, +%ld MiB\n", what,
-           (double)samples / read / 1e6, (double)samples / fed / 1e6, finished * 1e3, columns.sample_n,
-           peak_mib() - before);
+    printf("%s\t%.0f\t%.0f\t%.6f\t%zu\t%ld\n", what, (double)samples / read, (double)samples / fed, finished,
+           columns.sample_n, (peak_kib() - before) << 10);
     rk_profile_free(profile);
     rk_stream_close(stream);
 }

@@ -2,7 +2,9 @@
  * Stacks of a recording unwound: millions of frames a second, from memory (all stacks in turn, more than any cache holds)
  * and warm (sixteen stacks again and again). The best of five.
  *
- *     bench-unwind FILE [OUT]      OUT: the same stacks for bench/framehop
+ *     bench-unwind FILE [OUT]      OUT: the same stacks for bench/peers/unwind
+ *
+ * Prints frames, frames a second from memory, warm, the first time (with reading the tables), and how many stacks.
  */
 #include <reckon/reckon.h>
 
@@ -145,8 +147,7 @@ int main(int argc, char **argv)
         double rate = (double)some / (now() - begin);
         warm = rate > warm ? rate : warm;
     }
-    printf("reckon %llu %.2f %.2f (%zu stacks; the first time, with reading the tables, %.2f)\n",
-           (unsigned long long)frames, memory / 1e6, warm / 1e6, n, first / 1e6);
+    printf("%llu\t%.0f\t%.0f\t%.0f\t%zu\n", (unsigned long long)frames, memory, warm, first, n);
     if (argc > 2)
         write_out(argv[2]);
     return 0;

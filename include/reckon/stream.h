@@ -18,7 +18,7 @@
  *
  * Which way is fast: a set with one ring (a thread, or one CPU) hands out views of it, one by one at about 90 million samples a
  * second and core with the usual fields (59 instructions for next(), 52 for sample()); rk_stream_columns() reads the same ring
- * twice as fast, since it works column by column. bench/iterator.sh prints both on a machine. Call release() once per some
+ * twice as fast, since it works column by column. bench/iterator prints both on a machine. Call release() once per some
  * hundred records, not once for each.
  *
  * Order: a set with one ring gives its records as the kernel wrote them; several rings, and files that are not in

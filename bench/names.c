@@ -1,10 +1,9 @@
 /*
  * Names from a symbol table: how long the first question takes, which loads it, and how many a second after that.
  *
- *     bench-symbols [LIBRARY [LOOKUPS]]
+ *     bench-names LOOKUPS [LIBRARY]      a line each: path, seconds to load, lookups a second, how many named, of how many
  *
- * Without a library, one with 35,000 functions or more is looked for, and made up where there is none: asking for
- * it is as good, since nothing but its table is read.
+ * Without a library: one with 35,000 functions is made up, of which only the table is read; then libLLVM, if installed.
  */
 #include <reckon/reckon.h>
 
@@ -71,7 +70,7 @@ static int make(char *path)
     return fclose(file);
 }
 
-static int measure(const char *path, uint64_t first, uint64_t bytes, size_t lookups)
+static int measure(const char *name, const char *path, uint64_t first, uint64_t bytes, size_t lookups)
 {
     static uint64_t offsets[BATCH];
     static struct rk_symbol symbols[BATCH];
@@ -110,8 +109,7 @@ static int measure(const char *path, uint64_t first, uint64_t bytes, size_t look
         rate = now_rate > rate ? now_rate : rate;
         rk_symbolizer_close(s);
     }
-    printf("%s: loaded in %.2f ms, %.1f M random lookups a second, %zu of %zu named\n", path, load * 1e3,
-           rate / 1e6, named, (lookups + BATCH - 1) / BATCH * BATCH);
+    printf("%s\t%.6f\t%.0f\t%zu\t%zu\n", name, load, rate, named, (lookups + BATCH - 1) / BATCH * BATCH);
     return 0;
 }
 
@@ -140,22 +138,21 @@ int main(int argc, char **argv)
 {
     static const char *const large[] = {"/usr/lib/x86_64-linux-gnu/libLLVM-15.so.1",
                                         "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1"};
-    size_t lookups = argc > 2 ? strtoull(argv[2], NULL, 10) : 10000000;
-    char made[] = "/tmp/reckon-bench-symbols-XXXXXX";
+    size_t lookups = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
+    char made[] = "/tmp/reckon-bench-names-XXXXXX";
     uint64_t first, bytes;
     int status = 0;
 
-    if (argc > 1)
-        return code_of(argv[1], &first, &bytes) < 0 || measure(argv[1], first, bytes, lookups);
+    if (argc > 2)
+        return code_of(argv[2], &first, &bytes) < 0 || measure(argv[2], argv[2], first, bytes, lookups);
     if (make(made) < 0 || code_of(made, &first, &bytes) < 0) {
         perror(made);
         return 1;
     }
-    printf("%d functions, made up: ", FUNCTIONS);
-    status = measure(made, first, bytes, lookups);
+    status = measure("35,000 functions", made, first, bytes, lookups);
     unlink(made);
     for (size_t i = 0; i < sizeof large / sizeof *large; i++)
         if (code_of(large[i], &first, &bytes) == 0)
-            status |= measure(large[i], first, bytes, lookups);
+            status |= measure(strrchr(large[i], '/') + 1, large[i], first, bytes, lookups);
     return status;
 }

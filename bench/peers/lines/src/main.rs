@@ -1,12 +1,12 @@
 // Addresses of a file on stdin, in hexadecimal, one a line → functions, lines and inlined functions on stdout, by
-// blazesym: the peer that bench/symbol builds for itself.
+// blazesym: built and run by bench/lines.
 use std::io::{self, BufRead, BufWriter, Write};
 
 use blazesym::symbolize::source::{Elf, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("bench-blazesym FILE")?;
+    let path = std::env::args().nth(1).ok_or("peer-lines FILE")?;
     let mut addresses = Vec::new();
     for line in io::stdin().lock().lines() {
         addresses.push(u64::from_str_radix(line?.trim().trim_start_matches("0x"), 16)?);

@@ -1,4 +1,4 @@
-// The same stacks by framehop: reads what bench-unwind wrote, prints millions of frames a second, from memory and warm.
+// The same stacks by framehop: reads what bench-unwind wrote, prints frames, frames a second from memory and warm.
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Module, Unwinder};
 use object::{Object, ObjectSection};
@@ -101,5 +101,5 @@ fn main() {
         }
         warm = warm.max(n as f64 / (now() - begin));
     }
-    println!("framehop {} {:.2} {:.2}", frames, memory / 1e6, warm / 1e6);
+    println!("{}\t{:.0}\t{:.0}", frames, memory, warm);
 }

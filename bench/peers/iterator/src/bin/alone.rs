@@ -50,6 +50,6 @@ fn main() {
             most = most.max(n);
         }
     }
-    println!("perf-event-open small ip {:.2} {}", best, most);
+    println!("small\tip\t{:.2}\t{}", best, most);
     std::hint::black_box(sum);
 }

@@ -85,7 +85,7 @@ fn measure(fields: &str, name: &str, chains: bool, at: *mut u8, counter: &Counte
         best = best.max(n as f64 / (cpu_time() - begin) / 1e6);
         most = most.max(n);
     }
-    println!("perf-event-open {} {} {:.2} {}", fields, name, best, most);
+    println!("{}\t{}\t{:.2}\t{}", fields, name, best, most);
 }
 
 fn main() {
