@@ -139,12 +139,14 @@ int main(int argc, char **argv)
     static const char *const large[] = {"/usr/lib/x86_64-linux-gnu/libLLVM-15.so.1",
                                         "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1"};
     size_t lookups = argc > 1 ? strtoull(argv[1], NULL, 10) : 10000000;
-    char made[] = "/tmp/reckon-bench-names-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    char made[4096];
     uint64_t first, bytes;
     int status = 0;
 
     if (argc > 2)
         return code_of(argv[2], &first, &bytes) < 0 || measure(argv[2], argv[2], first, bytes, lookups);
+    snprintf(made, sizeof made, "%s/reckon-bench-names-XXXXXX", folder && *folder ? folder : "/tmp");
     if (make(made) < 0 || code_of(made, &first, &bytes) < 0) {
         perror(made);
         return 1;

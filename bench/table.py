@@ -62,6 +62,7 @@ def results(build, name):
 
 class Bench:
     def __init__(self, doc, **options):
+        sys.stdout.reconfigure(errors="replace")  # ≤ where the locale has none
         self.name = os.path.basename(sys.argv[0])
         self.title = doc.strip().splitlines()[0].rstrip(".")
         self.columns, self.rows, self.notes, self.absent = [], [], [], []
