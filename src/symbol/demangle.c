@@ -4,7 +4,11 @@
 
 #ifdef HAVE_LIBIBERTY
 
+#if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
+#else
+#include <demangle.h> /* Fedora's place for it */
+#endif
 #include <setjmp.h>
 
 struct text {

@@ -10,6 +10,13 @@
 #define MADV_WIPEONFORK 18
 #endif
 
+/* What ioctl(2) is declared to take: glibc's unsigned long, musl's int. */
+#ifdef __GLIBC__
+typedef unsigned long ioctl_request;
+#else
+typedef int ioctl_request;
+#endif
+
 int sys_perf_open(struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd, unsigned flags)
 {
     long fd =
@@ -19,12 +26,12 @@ int sys_perf_open(struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd
 
 int sys_perf_control(int fd, unsigned request, uintptr_t argument)
 {
-    return ioctl(fd, request, argument) < 0 ? -errno : 0;
+    return ioctl(fd, (ioctl_request)request, argument) < 0 ? -errno : 0;
 }
 
 int sys_perf_control_at(int fd, unsigned request, void *argument)
 {
-    return ioctl(fd, request, argument) < 0 ? -errno : 0;
+    return ioctl(fd, (ioctl_request)request, argument) < 0 ? -errno : 0;
 }
 
 int sys_perf_read(int fd, uint64_t *words, size_t n_words)
