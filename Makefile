@@ -5,6 +5,7 @@
 #   make test       all tests of this build; tools/check runs every lane
 #   make oracle     unwinding and lines against elfutils' and llvm's, many of them; a test does fewer
 #   make bench      all benches of bench/README.md and a summary; BENCH='count startup' for some
+#   make dist       build/reckon-VERSION.tar.xz, the source release
 #   make fuzz | guest | lint | clean
 
 BUILD   ?= build
@@ -41,10 +42,13 @@ oracle: all
 guest: all
 	@tests/guest/run $(GUEST)
 
+dist:
+	@tools/dist $(BUILD)
+
 lint: all
 	@tools/lint -b $(BUILD)
 
 clean:
 	@rm -rf $(BUILD)
 
-.PHONY: all install test bench fuzz oracle guest lint clean
+.PHONY: all install test bench fuzz oracle guest dist lint clean
