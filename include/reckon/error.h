@@ -97,7 +97,7 @@ struct rk_error {
     char remedy[256]; /* the smallest fix, a command to paste where there is one; or "" */
 };
 
-/* "0.1.0". A program may compare it with RK_VERSION, what it was built against. */
+/* The version of the library that runs. RK_VERSION is the one that the program was built against. */
 RK_API const char *rk_version(void);
 
 /* "no-pmu" for RK_CAUSE_NO_PMU, "unknown" for what this release does not know. Never NULL. */
