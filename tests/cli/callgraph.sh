@@ -2,6 +2,7 @@
 # Call chains of a program without frame pointers: whole, by --call-graph dwarf and auto, live and from stored stacks; the
 # same frames as perf finds in the same stacks; honest where they are not whole.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err out 2>/dev/null; exit 1; }
 
 case $(uname -m) in x86_64 | aarch64) ;; *) echo "stacks of this machine are not unwound"; exit 77 ;; esac

@@ -1,6 +1,7 @@
 #!/bin/bash
 # reckon compare: words, hooks, parameters, failures, formats, and that nothing is left behind.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat out err 2>/dev/null; exit 1; }
 compare() { timeout 50 "$RECKON" compare -e page-faults "$@" >out 2>err; }
 

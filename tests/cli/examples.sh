@@ -1,4 +1,5 @@
 # The examples run and say what they are there to say.
+"$ROOM" self || exit 77
 fail() { echo "$1"; exit 1; }
 examples=$BUILD/examples
 

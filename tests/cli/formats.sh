@@ -1,6 +1,7 @@
 #!/bin/bash
 # Exports, read by those they are for: go tool pprof, speedscope's schema, Firefox Profiler's reader. The same totals in each.
 set -u
+"$ROOM" self || exit 77
 skip() { echo "$*" && exit 77; }
 fail() { echo "$*" && cat err && exit 1; }
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Code made at run time is named by /tmp/perf-PID.map, and said to be without a name where there is none.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err out 2>/dev/null; exit 1; }
 
 cat >jit.c <<'C'

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A recording that is killed stays readable up to its last flush, for reckon and for perf; one that is interrupted is whole.
 set -u
+"$ROOM" self || exit 77
 busy='i=0; while [ $i -lt 30000000 ]; do i=$((i + 1)); done' # some ten seconds: it ends even where this test is killed
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 

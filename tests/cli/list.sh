@@ -1,6 +1,7 @@
 #!/bin/bash
 # reckon list: groups, words, encodings; what it says can be opened opens, and what it says can't does not.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; head -50 out err 2>/dev/null; exit 1; }
 "$RECKON" list >out 2>err || fail "list"
 [ ! -s err ] || fail "something on stderr"
@@ -19,7 +20,7 @@ grep -q 'type 1, config 0x5   software/config=0x5/' out || fail "--long"
 # A source that this user can't read is not taken for one that has no such name.
 "$RECKON" list sched_switch >out 2>err
 status=$?
-if ls /sys/kernel/tracing/events >/dev/null 2>&1; then
+if tracefs=$("$ROOM" tracefs); then
     [ $status = 0 ] && [ ! -s err ] || fail "list sched_switch"
 else
     [ $status = 1 ] && grep -q 'not searched: tracepoints' err && grep -q 'fix: ' err || fail "tracefs that can't be read"
@@ -64,7 +65,7 @@ assert not missing, missing
 PY
 done
 # What was searched for has its fields beside it, where this user may read them; nothing has blanks at its end.
-if [ -r /sys/kernel/tracing/events/sched/sched_switch/format ]; then
+if [ -r "$tracefs/events/sched/sched_switch/format" ]; then
     "$RECKON" list sched_switch >out 2>err || fail "list sched_switch"
     grep -qE '^  sched:sched_switch +prev_comm, prev_pid' out || fail "fields"
     "$RECKON" list --all >out 2>err || fail "list --all"
@@ -72,7 +73,7 @@ if [ -r /sys/kernel/tracing/events/sched/sched_switch/format ]; then
     # Of ftrace's own what has a number, as perf has it.
     "$RECKON" list ftrace: >out 2>err || fail "list ftrace:"
     for name in $(sed -n 's/^  ftrace:\([a-z_]*\).*/\1/p' out); do
-        [ -r "/sys/kernel/tracing/events/ftrace/$name/id" ] || fail "ftrace:$name has no number"
+        [ -r "$tracefs/events/ftrace/$name/id" ] || fail "ftrace:$name has no number"
     done
 fi
 # Vendors' names are there with --all where libpfm4 is, and each is an event or has the reason why not.

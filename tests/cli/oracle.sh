@@ -1,6 +1,7 @@
 #!/bin/bash
 # reckon report against perf report on perf's own file, function by function; every JSON against its schema.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 validate="$SOURCE/tests/unit/export/validate.py"
 

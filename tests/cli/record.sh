@@ -1,6 +1,7 @@
 #!/bin/bash
 # reckon record, report, dump, export on a busy command; perf reads the same file.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 busy='i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
 

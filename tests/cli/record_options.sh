@@ -1,6 +1,7 @@
 #!/bin/bash
 # reckon record: who, what, when and where to. record_user.sh runs it as a plain user.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 busy='i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'
 short='i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done' # at the highest rate a virtual machine hardly gets on
@@ -57,7 +58,7 @@ grep -q 'no command' err || fail "no command"
     'trap "" TERM; echo $$ >stubborn.pid; while :; do sleep 0.05; done' 2>stubborn.err & stubborn=$!
 
 # Rings adapt to what this user may lock, and it says so; a size that was asked for does not.
-if [ "$(id -u)" != 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ]; then
+if ! "$ROOM" lock >/dev/null; then
     # All processes of a user share what it may lock: those that run beside this may hold all of it for a while.
     for try in 1 2 3 4 5 6 7 8 9 10; do
         (ulimit -l 0 && "$RECKON" record -q -e cpu-clock:u -g -o locked.data sh -c "$busy") 2>err && break
@@ -220,7 +221,7 @@ else
     grep '"event":"off-cpu"' json | grep -q '"chain"' || fail "--off-cpu: no stacks"
 fi
 
-if [ "$(id -u)" = 0 ]; then
+if "$ROOM" all >/dev/null; then
     # The machine, CPUs; tracepoints with their filters; a probe's name outlives its address.
     "$RECKON" record -q -a -e cpu-clock -g -o all.data --duration 0.3 2>err || fail "-a"
     "$RECKON" record -q -C 0 -e cpu-clock -o cpu.data sleep 0.3 2>err || fail "-C"
@@ -235,7 +236,7 @@ assert struct.unpack_from("<Q", data, attrs + 56)[0] == 0, "config1"
 assert b"uprobe:/bin/sh:0x4000" in data
 PY
     fi
-    if [ -r /sys/kernel/tracing/events/sched/sched_switch/format ]; then
+    if [ -r "$("$ROOM" tracefs)/events/sched/sched_switch/format" ]; then
         "$RECKON" record -q -e sched:sched_switch --filter 'prev_pid==0' -c 1 -a -o filter.data sleep 0.2 2>err || fail "--filter"
         perf_agrees filter.data || fail "--filter: perf reads other samples"
         # Each time, where nothing is said of how often: 40,000 calls are no 3999 a second. Kept or lost, none is left out.

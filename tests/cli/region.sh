@@ -1,4 +1,5 @@
 # Regions, armed by the environment: what is counted, and what is said at the end.
+"$ROOM" self || exit 77
 program=$BUILD/tests/region/region-program
 plugin=$BUILD/tests/region/libregion-plugin.so
 command -v python3 >/dev/null || { echo "python3 is not installed"; exit 77; }

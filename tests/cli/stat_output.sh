@@ -1,6 +1,7 @@
 #!/bin/bash
 # What reckon stat writes, and what becomes of it where it can't be written.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 
 # Without a terminal: no colour, lines of any length, thousands separated, times and memory.
@@ -98,8 +99,9 @@ grep -qxF "  sh -c 'exit 0' 'it'\\''s' '' 'a b' t\\x09ab plain" err || fail "the
 "$RECKON" stat --null true 2>err && ! grep -Pzoq '\n\n\n' err || fail "--null: empty lines"
 
 # The same remedy is told once.
-if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]; then
-    setpriv --reuid=65534 --regid=65534 --clear-groups "$RECKON" stat -e context-switches,page-faults true 2>err
+nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+if "$ROOM" nobody >/dev/null && $nobody test -x "$RECKON" && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ]; then
+    $nobody "$RECKON" stat -e context-switches,page-faults true 2>err
     [ "$(grep -c 'perf_event_paranoid=1' err)" = 1 ] && grep -q 'note: counts user space only' err || fail "a remedy twice"
 fi
 

@@ -1,6 +1,7 @@
 #!/bin/bash
 # reckon stat on processes, threads, CPUs and cgroups; rows; targets that end at every step.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 field() { python3 -c "import json, sys; d = json.loads(sys.stdin.readlines()[-1]); print($1)"; }
 
@@ -148,7 +149,7 @@ hidden() { # what, name, words…
 nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 place=$(mktemp -d) && chmod 755 "$place" && trap 'rm -rf "$place"' EXIT
 cp "$(command -v id)" "$place/own" && cp "$place/own" "$place/shut" && chmod 755 "$place/own"
-if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/fs/suid_dumpable)" != 1 ] && chown 65534 "$place/own" && chmod 4755 "$place/own" &&
+if "$ROOM" nobody >/dev/null && $nobody test -x "$RECKON" && [ "$(cat /proc/sys/fs/suid_dumpable)" != 1 ] && chown 65534 "$place/own" && chmod 4755 "$place/own" &&
     [ "$("$place/own" -u)" = 65534 ]; then
     hidden 'rights of its own' "$RECKON" stat -e page-faults "$place/own"
     hidden 'rights of its own' "$RECKON" stat -D 10 -e page-faults "$place/own"
@@ -183,7 +184,7 @@ printf '0\n' >online
 mount --bind online /sys/devices/system/cpu/online || exit 99
 "$RECKON" stat -A -a -j -o out "$@" -e page-faults sh come.sh
 SH
-if [ "$(id -u)" = 0 ] && taskset -c 0,1 true 2>/dev/null && unshare -m mount --bind out /sys/devices/system/cpu/online 2>/dev/null; then
+if "$ROOM" all >/dev/null && taskset -c 0,1 true 2>/dev/null && unshare -m mount --bind out /sys/devices/system/cpu/online 2>/dev/null; then
     for with in "" "-I 300"; do
         unshare -m sh plug.sh $with 2>err || fail "-A: a CPU that comes ($with)"
         python3 - <<'PY' || fail "-A: a CPU that comes ($with)"

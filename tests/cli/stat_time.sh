@@ -1,6 +1,7 @@
 #!/bin/bash
 # reckon stat in time: runs, intervals, delay, limits, signals, --control.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 json() { python3 -c "
 import json, sys

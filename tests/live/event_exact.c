@@ -186,6 +186,7 @@ static void refusals(void)
 
 int main(void)
 {
+    live_needs_counters();
     all();
     filters();
     refusals();

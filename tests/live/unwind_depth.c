@@ -32,7 +32,7 @@ static void sampled(int depth, uint32_t bytes)
         .sample = RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
         .regs_user = rk_unwind_registers(RK_MACHINE_HERE),
         .stack_user = bytes,
-        .ring_bytes = geteuid() == 0 ? 16u << 20 : 0,
+        .ring_bytes = can_measure_all() && geteuid() == 0 ? 16u << 20 : 0,
     };
     struct session s = session_open("cpu-clock:u", NULL, &options);
     struct rk_stream *stream;

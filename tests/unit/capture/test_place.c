@@ -125,9 +125,8 @@ static void what_is_refused(void **state)
     refused("/dev/null", -EINVAL);
     refused("no/such/directory", -ENOENT);
     holds("precious", "mine");
-    if (geteuid() == 0) {
-        make("theirs", "theirs");
-        assert_int_equal(chown("theirs", 65534, 65534), 0);
+    make("theirs", "theirs");
+    if (chown("theirs", 65534, 65534) == 0) { /* as root may, unless of a user namespace */
         refused("theirs", -EPERM);
         holds("theirs", "theirs");
     }
