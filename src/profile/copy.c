@@ -1,5 +1,7 @@
 #include "profile/copy.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 
 int copy_begin(struct copy *copy, const struct rk_profile *from, struct maker *to)
@@ -84,6 +86,20 @@ static int64_t copy_thread(struct copy *copy, uint32_t thread)
         return source;
     return gone(&copy->threads[thread], maker_thread(copy->to, (uint32_t)source, c->thread_pid[thread],
                                                      c->thread_tid[thread], c->text[c->thread_name[thread]]));
+}
+
+int copy_threads(struct copy *copy, const uint8_t *rows)
+{
+    const struct rk_profile_columns *c = &copy->from->columns;
+    _cleanup_free_ uint8_t *used = zeroed(c->thread_n, 1);
+    int64_t number = used ? 0 : -ENOMEM;
+
+    for (size_t i = 0; used && i < c->sample_n; i++)
+        used[c->sample_thread[i]] |= !rows || rows[i];
+    for (uint32_t i = 0; number >= 0 && i < c->thread_n; i++)
+        if (used[i])
+            number = copy_thread(copy, i);
+    return number < 0 ? (int)number : 0;
 }
 
 static int64_t copy_cgroup(struct copy *copy, uint32_t cgroup)

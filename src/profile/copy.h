@@ -1,6 +1,6 @@
 /*
  * Rows of a finished profile into another that is being made: what rk_profile_select() and rk_profile_merge() do. Names,
- * frames, threads, events, cgroups go over when they are first needed, each once.
+ * frames, events, cgroups go over when they are first needed, each once; threads in their order.
  */
 #ifndef PROFILE_COPY_H
 #define PROFILE_COPY_H
@@ -27,6 +27,10 @@ void copy_free(struct copy *copy);
 /* The row's number there, or -errno. */
 int64_t copy_frame(struct copy *copy, uint32_t frame);
 int64_t copy_event(struct copy *copy, uint32_t event);
+
+/* The threads of these rows (by sample, not 0; NULL: of all) in their order, so that a thread's last name stays its last: 0 or
+ * -errno. */
+int copy_threads(struct copy *copy, const uint8_t *rows);
 
 /* The i-th sample, its stack ending in that node: 0 or -errno. One that has no frame left is left out. */
 int copy_sample(struct copy *copy, size_t i, uint32_t node);

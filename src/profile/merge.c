@@ -32,6 +32,8 @@ static int add(struct maker *m, const struct rk_profile *from, const char *label
         int64_t event = copy_event(&copy, i);
         rc = event < 0 ? (int)event : 0;
     }
+    if (rc >= 0)
+        rc = copy_threads(&copy, NULL);
     for (size_t i = 0; rc >= 0 && i < from->columns.sample_n; i++)
         rc = copy_sample(&copy, i, from->columns.sample_node[i]);
     copy_free(&copy);

@@ -240,6 +240,8 @@ static int copy_selected(struct selection *s, struct copy *copy, struct rk_profi
     for (uint32_t i = 0; rc >= 0 && i < c->event_n; i++)
         if (s->events[i])
             rc = copy_event(copy, i) < 0 ? -ENOMEM : 0;
+    if (rc == 0)
+        rc = copy_threads(copy, rows);
     for (size_t i = 0; rc == 0 && i < c->sample_n; i++)
         if (rows[i])
             rc = copy_sample(copy, i, s->end ? s->end[c->sample_node[i]] : c->sample_node[i]);

@@ -261,6 +261,39 @@ static void builds_in_two_folders_are_one(void **state)
     rk_profile_free(after);
 }
 
+/* A part of a profile without times has its rows by stack, and a thread's last name is its last all the same. */
+static void a_part_keeps_the_last_names(void **state)
+{
+    struct rk_profile_options options = {.size = sizeof options, .times = RK_TIMES_NONE};
+    struct rk_profile_builder *b = NULL;
+    struct rk_record comm = {.type = RK_RECORD_COMM, .bytes = 8, .data = (const unsigned char[8]){0}};
+    (void)state;
+    assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
+    for (int named = 0; named < 2; named++) {
+        fake_comm = named ? "renamed" : "worker";
+        assert_int_equal(rk_profile_feed(b, a_stream, &comm), 0);
+        for (int32_t tid = 100; tid < 102; tid++) { /* each begins in the stack that the other one ends in */
+            const uint64_t chain[] = {RK_CHAIN_USER, AT(1, (tid == 100) == named ? 1 : 2, 0)};
+            fake_feed_in(b, 100, tid, 0, 1, chain, 2);
+        }
+    }
+    fake_comm = "worker";
+    struct rk_profile *p = fake_finish(b), *part = NULL, *both = merged(p, p);
+    struct rk_profile_filter filter = {.size = sizeof filter, .event = "cpu-clock"};
+    assert_int_equal(rk_profile_select(p, &filter, &part, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        struct rk_aggregate *a = NULL;
+        assert_int_equal(rk_profile_aggregate(i == 0 ? p : i == 1 ? part : both, RK_PER_THREAD, &a, NULL), 0);
+        assert_int_equal(a->n, 2);
+        assert_string_equal(a->name[0], "renamed");
+        assert_string_equal(a->name[1], "renamed");
+        rk_aggregate_free(a);
+    }
+    rk_profile_free(p);
+    rk_profile_free(part);
+    rk_profile_free(both);
+}
+
 static bool has(const struct sample *s, uint64_t function)
 {
     for (size_t k = 0; k < s->depth; k++)
@@ -430,6 +463,7 @@ int main(void)
         cmocka_unit_test(a_difference_with_itself_is_empty),
         cmocka_unit_test(a_difference_is_what_was_added),
         cmocka_unit_test(builds_in_two_folders_are_one),
+        cmocka_unit_test(a_part_keeps_the_last_names),
         cmocka_unit_test(filters_take_what_they_say),
         cmocka_unit_test(stacks_are_cut_and_turned),
         cmocka_unit_test(inlined_frames_go),
