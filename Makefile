@@ -3,6 +3,7 @@
 #   make            build/reckon, build/libreckon.so*, build/libreckon.a
 #   make install    into $(DESTDIR)$(PREFIX)
 #   make test       all tests of this build; tools/check runs every lane
+#   make docs       build/docs/index.html: the man pages as a book of HTML
 #   make oracle     unwinding and lines against elfutils' and llvm's, many of them; a test does fewer
 #   make bench      all benches of bench/README.md and a summary; BENCH='count startup' for some
 #   make dist       build/reckon-VERSION.tar.xz, the source release
@@ -39,6 +40,9 @@ oracle: all
 	@tests/oracle/lines $(BUILD)
 	@tests/oracle/guest $(STACKS) || [ $$? = 77 ]
 
+docs:
+	@tools/book $(BUILD)/docs
+
 guest: all
 	@tests/guest/run $(GUEST)
 
@@ -51,4 +55,4 @@ lint: all
 clean:
 	@rm -rf $(BUILD)
 
-.PHONY: all install test bench fuzz oracle guest dist lint clean
+.PHONY: all install test bench fuzz oracle docs guest dist lint clean

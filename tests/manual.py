@@ -6,6 +6,7 @@ Pages are written in mdoc(7). An example is a literal block with a comment befor
     .\\" example c run     ... and run; must exit 0
     .\\" example sh        shell commands: `sh -n` must take them
     .\\" example sh run    ... and run in an empty directory with reckon in PATH; must exit 0
+    .\\" example sh shown  ... and what they print stands below each: reckon-cookbook(7), by tests/cookbook
     .\\" example text      output or a file, for reading only
     .Bd -literal -offset indent
     ...
@@ -13,17 +14,26 @@ Pages are written in mdoc(7). An example is a literal block with a comment befor
 """
 import re
 
-KINDS = ("c", "c run", "sh", "sh run", "text")
+KINDS = ("c", "c run", "sh", "sh run", "sh shown", "text")
+ESCAPES = ((r"\(aq", "'"), (r"\(dq", '"'), (r"\-", "-"), (r"\(ti", "~"), (r"\(ha", "^"), (r"\(ga", "`"), (r"\&", ""),
+           (r"\e", "\\"))
 
 
 def plain(line):
     """roff text → the characters a reader sees"""
     if line.startswith(r"\&"):
         line = line[2:]
-    for escape, is_ in ((r"\(aq", "'"), (r"\(dq", '"'), (r"\-", "-"), (r"\(ti", "~"), (r"\(ha", "^"),
-                        (r"\(ga", "`"), (r"\&", ""), (r"\e", "\\")):
+    for escape, is_ in ESCAPES:
         line = line.replace(escape, is_)
     return line
+
+
+def roff(line):
+    """the other way"""
+    line = line.replace("\\", r"\e")
+    for is_, escape in (("-", r"\-"), ("'", r"\(aq"), ("~", r"\(ti"), ("^", r"\(ha"), ("`", r"\(ga")):
+        line = line.replace(is_, escape)
+    return r"\&" + line if line.startswith(".") else line
 
 
 def words(rest):
