@@ -76,12 +76,13 @@ class Bench:
             elif isinstance(default, bool):
                 parser.add_argument("--" + word, action="store_true", help=text)
             else:
-                parser.add_argument("--" + word, type=type(default), default=default, metavar="N" if isinstance(default, (int, float)) else word.upper(),
+                parser.add_argument("--" + word, type=type(default), default=default,
+                                    metavar=word.upper() if isinstance(default, str) else "N",
                                     help=f"{text} (default: {default})" if default else text)
         self.options = parser.parse_args()
         self.build = os.path.realpath(self.options.b)
-        if os.path.exists(results(self.build, self.name)):
-            os.remove(results(self.build, self.name))
+        self.chosen = " ".join(f"--{word}={value}" for word, value in vars(self.options).items()
+                               if word != "b" and value not in ([], parser.get_default(word)))
 
     # What is there
 
@@ -92,7 +93,9 @@ class Bench:
         sys.exit(77)
 
     def built(self, path, fix="make"):
-        """A file of the build directory."""
+        """A file of the build directory. Rows of an earlier run go: if this one fails, there are none."""
+        if os.path.exists(results(self.build, self.name)):
+            os.remove(results(self.build, self.name))
         path = os.path.join(self.build, path)
         if not os.path.exists(path):
             self.skip(f"{path} is missing: {fix}, or name another build directory by -b")
@@ -134,8 +137,8 @@ class Bench:
             self.missing(f"{what}: cargo is not installed")
             return False
         self.progress(f"cargo {words[0]} {what}")
-        done = subprocess.run(["cargo", *words, "--quiet", "--target-dir", os.path.join(self.build, "bench", "peers", "target")],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        words = ["cargo", *words, "--quiet", "--target-dir", os.path.join(self.build, "bench", "peers", "target")]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         if done.returncode:
             said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
             error = next((line for line in said if line.startswith("error")), said[-1])
@@ -154,8 +157,8 @@ class Bench:
         """The program of a crate, or None."""
         root = os.path.join(self.build, "bench", "peers", "installed")
         program = os.path.join(root, "bin", crate)
-        made = os.path.exists(program) or self.cargo(crate, ["install", crate, "--version", version, "--features", features, "--root", root])
-        return program if made else None
+        words = ["install", crate, "--version", version, "--features", features, "--root", root]
+        return program if os.path.exists(program) or self.cargo(crate, words) else None
 
     def lines(self, words):
         """What a program of ours prints: its lines, cut at tabs. Its failure is the script's."""
@@ -163,7 +166,7 @@ class Bench:
         if done.returncode == 77:
             self.skip(done.stdout.strip())
         if done.returncode:
-            sys.exit(f"bench/{self.name}: {os.path.basename(words[0])} failed, status {done.returncode}: {done.stdout.strip()}")
+            sys.exit(f"bench/{self.name}: {words[0]} fails, status {done.returncode}: {done.stdout.strip()}")
         return [line.split("\t") for line in done.stdout.splitlines()]
 
     # What was measured
@@ -204,16 +207,20 @@ class Bench:
             if os.path.isdir(os.path.join(self.build, "bench")):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "w", encoding="utf-8") as f:
-                    json.dump({"rows": self.rows, "missing": self.absent, "skipped": skipped}, f, ensure_ascii=False, indent=1)
+                    json.dump({"options": self.chosen, "skipped": skipped, "missing": self.absent, "rows": self.rows}, f,
+                              indent=1)
         except OSError as e:
             print(f"bench/{self.name}: the rows are not kept: {e}", file=sys.stderr)
 
     def done(self):
         """Prints the table, and keeps the rows."""
         self.progress("")
+        if not self.rows:
+            self.skip("; ".join(self.absent) or "nothing was measured")
         print(f"bench/{self.name}: {self.title}")
         table = [["", *self.columns, "ratio", "goal", ""]]
-        table += [[r["what"], *(r["cells"].get(c, "-") for c in self.columns), r["ratio"], r["goal"], r["verdict"]] for r in self.rows]
+        for r in self.rows:
+            table.append([r["what"], *(r["cells"].get(c, "-") for c in self.columns), r["ratio"], r["goal"], r["verdict"]])
         empty = [i for i in range(len(table[0])) if i and not any(row[i] for row in table[1:])]
         for line in aligned([[c for i, c in enumerate(row) if i not in empty] for row in table]):
             print("  " + line)
