@@ -107,6 +107,12 @@ class Bench:
         if lacking:
             self.skip(f"{', '.join(lacking)} not found in PATH: {SETUP}")
 
+    def trial(self, *words):
+        """A command of ours that has to work: where it fails, its first line is the reason."""
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            self.skip(f"`{' '.join(words)}` fails: {(done.stderr.strip().splitlines() or [f'status {done.returncode}'])[0]}")
+
     def missing(self, what, fix=SETUP):
         """A peer or an input that is missing: a line below the table."""
         line = f"{what}: {fix}" if fix else what
