@@ -72,8 +72,8 @@ RK_API int rk_capture_step(struct rk_capture *capture, int timeout_ms);
  * timeout of 0; at least every half second, so that what was recorded is flushed. */
 RK_API int rk_capture_fd(const struct rk_capture *capture);
 
-/* Switches the set on and off meanwhile. What runs when it is switched on is recorded as what ran before is, so that
- * samples find their mappings. 0 or -errno. */
+/* Enables and disables the set meanwhile. When it is enabled, what runs then is recorded, so that samples find their
+ * mappings. Returns 0 or -errno. */
 RK_API int rk_capture_enable(struct rk_capture *capture);
 RK_API int rk_capture_disable(struct rk_capture *capture);
 

@@ -10,7 +10,8 @@
  *     rk_aggregate_free(a);
  *     rk_profile_free(p);
  *
- * 2. Live samples, a second's worth of one thread, as a flame graph's input:
+ * 2. Live samples, a second's worth of one thread, as a flame graph's input. The set asks for RK_RECORDS_PROFILE; its target
+ * may have run for long:
  *
  *     rk_profile_builder_open(NULL, &b, &e);
  *     while (rk_stream_next(st, &r) == 1) { rk_profile_feed(b, st, r); rk_stream_release(st); }

@@ -80,6 +80,9 @@ RK_API const char *rk_record_name(uint32_t type);
 #define RK_SAMPLE_CODE_PAGE_SIZE (UINT64_C(1) << 23)
 #define RK_SAMPLE_WEIGHT_STRUCT (UINT64_C(1) << 24)
 
+/* rk_record.present: reckon made the record from what /proc and the kernel report (reckon/stream.h); no kernel wrote it. */
+#define RK_PRESENT_SYNTHESISED (UINT64_C(1) << 62)
+
 #define RK_NO_EVENT UINT32_MAX
 
 /* Any record, with the identity that kernel or file attached to it. Frozen. */
@@ -89,12 +92,12 @@ struct rk_record {
     uint16_t bytes; /* header.size, 8 … 65528 */
     uint32_t event; /* index among the stream's events, or RK_NO_EVENT */
     uint32_t cpu;
-    uint64_t present; /* of the fields below: RK_SAMPLE_TID, _TIME, _CPU, _IDENTIFIER or _ID */
+    uint64_t present; /* RK_SAMPLE_TID, _TIME, _CPU, _IDENTIFIER or _ID of the fields below; RK_PRESENT_… */
     uint64_t time;
     uint64_t id;
     int32_t pid, tid;
     const unsigned char *data; /* the whole record, header first, 8-byte aligned */
-    uint64_t offset;           /* where in the file; live: bytes before it in its ring */
+    uint64_t offset;           /* where in the file; live: bytes before it in its ring, 0 if synthesised */
 };
 
 /* Markers inside a callchain: what follows runs in this mode. */

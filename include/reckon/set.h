@@ -109,7 +109,7 @@ struct rk_set_options {
     uint32_t
         each; /* 1: `frequency` is for what goes on all the time. Tracepoints, probes and breakpoints, which happen
                       one by one, are sampled each time, unless the event itself says how often */
-    uint32_t reserved;
+    uint32_t no_world; /* 1: a live stream does not begin with what runs already (reckon/stream.h) */
 };
 
 /* What opening would take: nothing is opened. */
@@ -173,6 +173,7 @@ struct rk_value {
  * Nor are children of the calling thread that do. A set that is opened `enabled` has no such moment: subtract a first
  * reading.
  */
+/* The first rk_set_enable() of a set that has a live stream also reads what runs already: reckon/stream.h. */
 RK_API int rk_set_enable(struct rk_set *set);
 RK_API int rk_set_disable(struct rk_set *set);
 

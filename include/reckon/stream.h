@@ -12,21 +12,34 @@
  *     }
  *     rk_stream_close(st);
  *
- * rk_stream_next() never blocks. On a file, 0 is its end. On a live set, 0 means nothing is due now:
- * wait on rk_stream_fd() with poll(2), or give up; records are held back until no earlier one can still
- * arrive from another CPU, at most until the next round; after rk_stream_drain() all of them come.
+ * rk_stream_next() never blocks. On a file, 0 is its end. On a live set, 0 means that nothing is due now: wait on
+ * rk_stream_fd() with poll(2). Records are held back until no earlier one can still arrive from another CPU, at most until
+ * the next round. After rk_stream_drain() all of them come.
+ *
+ * What runs already: if a set asks for RK_RECORDS_PROFILE (rk_set_options.records), its live stream begins with the world as
+ * it is. The first records say where the kernel and its modules lie and, with RK_RECORDS_CODE, which BPF programs are loaded.
+ * Then come the processes, threads and mappings of the target; for CPUs and cgroups those of the whole machine. They are MMAP2,
+ * KSYMBOL and COMM records without a time, each marked RK_PRESENT_SYNTHESISED. A profile or an image that is fed with all
+ * records of the stream can thus name samples of a process that was started long ago.
+ *   - They are made once the set is enabled, since the kernel reports no mapping before that: by rk_stream_live() if the set
+ *     is enabled then, else by its first rk_set_enable(). That call takes about 0.1 ms for each process. It empties the rings
+ *     meanwhile, so call it in the thread that reads the stream; the last record of next() is no longer valid after it.
+ *   - A mapping that is made meanwhile may be reported twice. None is lost.
+ *   - A command that is sampled from its exec on has no past: only the kernel's part is made.
+ *   - If the set is disabled and enabled again, the world is not made again: call rk_stream_world().
+ *   - rk_set_options.no_world turns them off.
  *
  * Which way is fast: a set with one ring (a thread, or one CPU) hands out views of it, one by one at about 90 million samples a
- * second and core with the usual fields (59 instructions for next(), 52 for sample()); rk_stream_columns() reads the same ring
+ * second and core with the usual fields (59 instructions for next(), 52 for sample()). rk_stream_columns() reads the same ring
  * twice as fast, since it works column by column. bench/iterator prints both on a machine. Call release() once per some
  * hundred records, not once for each.
  *
- * Order: a set with one ring gives its records as the kernel wrote them; several rings, and files that are not in
- * order, are ordered by rounds, in at most 64 MiB (or four times the rings). A file of any size without round
- * marks costs 16 bytes per record, twice while it is sorted.
+ * Order: a set with one ring gives its records as the kernel wrote them. Several rings, and files that are not in order, are
+ * ordered by rounds, in at most 64 MiB (or four times the rings). A file of any size without round marks costs 16 bytes per
+ * record, twice while it is sorted.
  *
- * Samples whose user chain the kernel writes later (CALLCHAIN_DEFERRED) are held back for it, with all behind them, in at
- * most 4 MiB: they come with the whole chain. What waited in vain (its thread ended, too much was held) comes as it is.
+ * Samples whose user chain the kernel writes later (CALLCHAIN_DEFERRED) are held back for it, with all records behind them, in
+ * at most 4 MiB. They come with the whole chain. If the thread ends first, or too much is held, they come as they are.
  */
 #ifndef RECKON_STREAM_H
 #define RECKON_STREAM_H
@@ -51,8 +64,9 @@ RK_API int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_er
 
 RK_API struct rk_stream *rk_stream_close(struct rk_stream *stream);
 
-/* Readable when records wait (rk_set_options.wakeup_…), once for each wake-up, and when a thread that is measured ends:
- * then call next() until it gives 0. -EINVAL for a file. The descriptor belongs to the stream. */
+/* Readable when records wait in a ring (rk_set_options.wakeup_…), once for each wake-up, and when a measured thread ends:
+ * then call next() until it returns 0. The records of what runs already don't make it readable. -EINVAL for a file. The
+ * descriptor belongs to the stream. */
 RK_API int rk_stream_fd(const struct rk_stream *stream);
 
 /* Hot. 1 and *ret, which is valid until the next call of next() or release(); 0 (see above); or -errno, told
@@ -67,20 +81,25 @@ RK_API int rk_stream_release(struct rk_stream *stream);
 RK_API int rk_stream_drain(struct rk_stream *stream);
 
 /*
- * Steering a live stream while it runs. All give -EINVAL for a file, -ESTALE in a forked child, or the kernel's -errno.
+ * Steering a live stream while it runs. All return 0; -EINVAL for a file; -ESTALE in a forked child; or the kernel's -errno.
  *
- * pause: the kernel writes nothing to the rings until resume; the samples that fall due meanwhile count as lost.
- * period: another period (or frequency, where the event has one) for one event, in force from its next sample on; what
- * it skipped is then no longer known. refresh: the event, disabled, takes so many samples more and is disabled again
- * (on each thread and CPU; the kernel wants no_inherit for it).
- * snapshot: of a set opened with `overwrite`, all that its rings hold and no snapshot has given; next() then hands it
- * out, in order. Without one next() gives nothing.
+ * pause: the kernel writes nothing to the rings until resume. Samples that fall due meanwhile count as lost.
+ * period: gives one event another period (or frequency, if it has one), in force from its next sample on. How much it skipped
+ * is then unknown.
+ * refresh: the event, which is disabled, takes so many more samples on each thread and CPU, and is disabled again. The
+ * kernel requires no_inherit.
+ * snapshot: reads the rings of a set opened with `overwrite`. next() then returns, in order, what no snapshot has read before.
+ * Without a snapshot next() returns nothing of the rings.
+ * world: the next records are the world as it is now (see above), before all that next() has not returned yet. For a set that
+ * was disabled for a while, and where records go to another file from here on. -EINVAL if the set does not ask for
+ * RK_RECORDS_PROFILE; rk_stream_explain() says what else failed.
  */
 RK_API int rk_stream_pause(struct rk_stream *stream);
 RK_API int rk_stream_resume(struct rk_stream *stream);
 RK_API int rk_stream_period(struct rk_stream *stream, uint32_t event, uint64_t period);
 RK_API int rk_stream_refresh(struct rk_stream *stream, uint32_t event, uint32_t samples);
 RK_API int rk_stream_snapshot(struct rk_stream *stream);
+RK_API int rk_stream_world(struct rk_stream *stream);
 
 /* Hot. Decodes a SAMPLE record, as next() gave it. What stands before `raw` in *ret is always set; the fields from there on only
  * where an event of the stream has one of them. So one struct that began as zeros, {.size = sizeof s}, does for all samples of a

@@ -6,9 +6,8 @@
  *             due
  *     close   the last round; then build-ids, features, ledger (finish.c)
  *
- * Records of what ran before (kernel, processes) are made up at the first step, when the set is enabled: a mapping
- * made in between would else be in neither (before.c). They have no time and stand first in the file, where a reader
- * wants them. switch.c changes files and steers meanwhile.
+ * The stream begins with what runs already (stream/world.c). Those records have no time and stand first in the file, where a
+ * reader wants them. switch.c changes files and steers meanwhile.
  *
  * Stacks are unwound here (frames.h) and not where a ring is read: the mapping that a stack needs may sit in another
  * CPU's ring, and comes before it only in the order of time.
@@ -284,9 +283,11 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
     uint64_t before = c->newest;
     int r = capture_follow(c, record);
 
-    if (record->type == RK_RECORD_COMM && record->misc & RK_MISC_COMM_EXEC)
-        live_exec(c->stream, record->tid);
-    frames_fed(&c->frames, record);
+    if (!(record->present & RK_PRESENT_SYNTHESISED)) { /* which the ring thread has not seen */
+        if (record->type == RK_RECORD_COMM && record->misc & RK_MISC_COMM_EXEC)
+            live_exec(c->stream, record->tid);
+        frames_fed(&c->frames, record);
+    }
     c->disordered |= stream_key(record, &c->newest) < before;
     if (r == 0 && record->type == RK_RECORD_SAMPLE) {
         if (record->present & RK_SAMPLE_TIME) {
@@ -324,10 +325,7 @@ int capture_round(struct rk_capture *c)
     uint64_t before = c->records;
     int r = 0;
 
-    if (!c->begun) {
-        c->begun = true;
-        r = capture_before(c, false);
-    }
+    c->begun = true;
     while (r == 0 && (r = rk_stream_next(c->stream, &record)) != 0) {
         if (r == 1)
             r = write_record(c, record);

@@ -39,7 +39,7 @@ struct rk_capture {
 
     bool pipe;       /* standard output */
     bool reader;     /* a thread empties the rings */
-    bool begun;      /* what ran before is written */
+    bool begun;      /* a round was made */
     bool ended;      /* the set is disabled, all is read */
     bool disordered; /* some record is older than the one before it */
     bool unflushed;  /* something was appended since the last flush */
@@ -66,9 +66,6 @@ int capture_file_open(struct rk_capture *capture, struct rk_error *e);
 
 /* Writes the closing sections: what was lost, hit, where and how. 0 or -errno, without a word. */
 int capture_file_finish(struct rk_capture *capture);
-
-/* Makes up what ran before: of a command nothing, unless it has begun without us (`late`). 0 or -errno. */
-int capture_before(struct rk_capture *capture, bool late);
 
 /* Writes what the stream has due. 0 or -errno. */
 int capture_round(struct rk_capture *capture);

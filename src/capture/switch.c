@@ -1,11 +1,12 @@
 /*
  * A recording that is steered while it runs: switched on and off, looked at, continued in another file.
  *
- * A file that begins in the middle has all that naming needs in itself: what runs now is made up anew, as at the
+ * A file that begins in the middle has all that naming needs in itself: the stream gives what runs now anew, as at the
  * beginning. What was lost is told of each file apart.
  */
 #include "base/error.h"
 #include "capture/capture.h"
+#include "stream/live.h"
 
 #include <errno.h>
 
@@ -14,17 +15,24 @@ int rk_capture_fd(const struct rk_capture *c)
     return c ? rk_stream_fd(c->stream) : -EINVAL;
 }
 
+/* What runs now becomes the next records. */
+static int capture_world(struct rk_capture *c)
+{
+    return live_world_wanted(c->set) ? rk_stream_world(c->stream) : 0;
+}
+
 int rk_capture_enable(struct rk_capture *c)
 {
     if (!c)
         return -EINVAL;
     if (c->error || c->ended)
         return c->error;
+    bool again = c->stream->live->world.made & WORLD_TASKS;
     int r = rk_set_enable(c->set);
     if (r < 0)
         return r;
-    c->begun = true; /* what began meanwhile was told by nobody */
-    r = capture_before(c, true);
+    if (again) /* no record tells what has begun while it was off */
+        r = capture_world(c);
     return r < 0 ? c->error = r : 0;
 }
 
@@ -76,6 +84,6 @@ int rk_capture_switch(struct rk_capture *c, const char *path, struct rk_error *e
     r = capture_file_open(c, e);
     if (r < 0)
         return c->error = r;
-    r = capture_before(c, true);
+    r = capture_world(c);
     return r < 0 ? capture_explain(c, c->error = r, e) : 0;
 }

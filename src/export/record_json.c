@@ -1,6 +1,6 @@
 /*
- * One record as one line of JSON. Always "type"; then, where the record has them, "time" (nanoseconds),
- * "pid", "tid", "cpu", "event" (name), and by type:
+ * One record as one line of JSON. Always "type"; "synthesised": true of one that reckon made itself; then, where the record
+ * has them, "time" (nanoseconds), "pid", "tid", "cpu", "event" (name), and by type:
  *
  *     SAMPLE              export/sample_json.c
  *     MMAP, MMAP2         start, length, file_offset, path, data; MMAP2: protection, flags, build_id or
@@ -136,6 +136,8 @@ void export_record_json(const struct record *r, struct output *out)
         json_text(&j, "type", rk_record_name(r->from->type));
     if (r->kind == RECORD_DAMAGED)
         json_bool(&j, "damaged", true);
+    if (r->from->present & RK_PRESENT_SYNTHESISED)
+        json_bool(&j, "synthesised", true);
     if (r->has_time && SHOWS(r, TIME))
         json_u64(&j, "time", r->time);
     if (r->has_ids && SHOWS(r, PID))

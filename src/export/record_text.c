@@ -148,5 +148,7 @@ void export_record_text(const struct record *r, struct output *out)
     write_head(r, out);
     if (r->kind == RECORD_SAMPLE || SHOWS(r, BODY))
         write_body(out, r, r->from);
+    if (r->from->present & RK_PRESENT_SYNTHESISED)
+        output_text(out, " synthesised");
     output_bytes(out, "\n", 1);
 }

@@ -39,6 +39,7 @@ struct rk_set *rk_set_close(struct rk_set *set)
     free(set->events);
     free(set->slots);
     free(set->cgroups);
+    free(set->whom.ids);
     free(set->parts);
     free(set->fds);
     free(set->ids);
@@ -186,6 +187,21 @@ static int copy_cgroups(struct rk_set *set, const struct rk_target *target)
     return 0;
 }
 
+static int copy_whom(struct rk_set *set, const struct rk_target *target)
+{
+    size_t n = target->n_several ? target->n_several : 1;
+
+    set->whom.kind = target->kind;
+    if (target_by_cpu(target->kind) || target->kind == TARGET_SELF)
+        return 0;
+    set->whom.ids = malloc(n * sizeof *set->whom.ids);
+    if (!set->whom.ids)
+        return -ENOMEM;
+    memcpy(set->whom.ids, target->n_several ? target->several : &target->pid, n * sizeof *set->whom.ids);
+    set->whom.n = n;
+    return 0;
+}
+
 static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_events *events,
                         const struct rk_target *target, bool frozen, struct rk_error *e)
 {
@@ -214,6 +230,8 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
         rc = copy_events(set, events);
     if (rc == 0)
         rc = copy_cgroups(set, target);
+    if (rc == 0)
+        rc = copy_whom(set, target);
     if (rc < 0)
         return rc == -ENOMEM ? fail_memory(e, RK_STAGE_OPEN)
                              : fail_argument(e, RK_STAGE_OPEN, "an event can't be read from the list");

@@ -24,6 +24,7 @@
 #include "base/vector.h"
 #include "sys/fork.h"
 #include "sys/pmc.h"
+#include "target/target.h"
 
 #include <reckon/set.h>
 #include <stdbool.h>
@@ -54,6 +55,13 @@ struct set_slot {
 struct set_cgroup {
     const char *name; /* as the caller wrote it */
     const char *path; /* from the host's root on */
+};
+
+/* Whom the set measures, as the target named them. */
+struct set_whom {
+    enum target_kind kind;
+    int32_t *ids; /* processes or threads; none of CPUs, cgroups and the calling thread */
+    size_t n;
 };
 
 /* count/follow.c */
@@ -105,6 +113,10 @@ struct rk_set {
     struct perf_page
         *only_page; /* while one event, all there is, is enabled and has a page: that; else NULL */
     struct rk_set_options options;
+    struct set_whom whom;
+    /* The live stream's, or NULL: called when rk_set_enable() has enabled the set. */
+    void (*when_enabled)(void *context);
+    void *when_enabled_context;
 
     uint32_t n_events, n_slots, n_groups, n_rings, n_cgroups;
     struct set_event *events;

@@ -89,6 +89,23 @@ int rk_stream_refresh(struct rk_stream *st, uint32_t event, uint32_t samples)
     return samples == 0 || samples > INT32_MAX ? -EINVAL : each_descriptor(st, event, refresh, samples);
 }
 
+int rk_stream_world(struct rk_stream *st)
+{
+    int r = check(st);
+
+    if (r == 0 && (st->live->set->options.records & RK_RECORDS_PROFILE) != RK_RECORDS_PROFILE)
+        r = -EINVAL;
+    if (r < 0)
+        return r;
+    live_world_drop(st); /* this one is newer */
+    r = live_world(st, WORLD_KERNEL | WORLD_TASKS);
+    if (r < 0) {
+        live_world_drop(st);
+        stream_fail(st, (struct stream_fault){.code = r, .where = STREAM_FAULT_WORLD});
+    }
+    return r;
+}
+
 int rk_stream_snapshot(struct rk_stream *st)
 {
     int r = check(st);

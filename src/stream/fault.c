@@ -2,7 +2,7 @@
  * What failed last. Hot calls give -errno alone and note here what it was about; rk_stream_explain() puts it into words.
  */
 #include "base/error.h"
-#include "stream/stream.h"
+#include "stream/live.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,6 +41,9 @@ int rk_stream_explain(const struct rk_stream *st, struct rk_error *ret)
         break;
     case STREAM_FAULT_QUEUE:
         fail(ret, f->code, RK_STAGE_STREAM, RK_CAUSE_MEMORY, NULL, "out of memory for records that wait");
+        break;
+    case STREAM_FAULT_WORLD:
+        live_world_explain(f->code, ret);
         break;
     case STREAM_FAULT_FILE:
         return file_explain(st->file, ret);

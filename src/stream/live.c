@@ -89,6 +89,13 @@ static int ring_failed(const struct rk_stream *st, uint32_t index, int code)
                                                  .offset = ring_offset(st->live->rings[index].ring)});
 }
 
+/* Nothing is due: there is time for the rest. */
+static void live_idle(struct stream_live *live)
+{
+    live_look(live, 0);
+    live_world_done(live);
+}
+
 static int live_straight(struct rk_stream *st, struct rk_record *ret)
 {
     struct ring *ring = st->live->rings[0].ring;
@@ -100,7 +107,7 @@ static int live_straight(struct rk_stream *st, struct rk_record *ret)
     else if (r < 0)
         ring_failed(st, 0, r);
     else
-        live_look(st->live, 0);
+        live_idle(st->live);
     return r;
 }
 
@@ -112,7 +119,7 @@ static int live_views(struct rk_stream *st, const struct perf_header **ret, size
     if (n < 0)
         ring_failed(st, 0, n);
     else if (n == 0)
-        live_look(st->live, 0);
+        live_idle(st->live);
     return n;
 }
 
@@ -132,8 +139,8 @@ void live_unread(struct stream_live *live, uint64_t bytes)
 }
 
 /* What waits in one ring goes to the queue, up to as much as the ring holds: a busy writer must not keep the pass
- * from its other rings. */
-static int pass_ring(struct rk_stream *st, uint32_t index)
+ * from its other rings. `single`: the only ring, whose records keep the kernel's order. */
+static inline int pass_ring(struct rk_stream *st, uint32_t index, bool single)
 {
     struct live_ring *at = &st->live->rings[index];
     uint64_t until = ring_offset(at->ring) + at->ring->size;
@@ -143,7 +150,7 @@ static int pass_ring(struct rk_stream *st, uint32_t index)
 
     while ((r = ring_next(at->ring, &header)) == 1) {
         stream_identify(st, header, ring_offset(at->ring) - header->size, &record);
-        r = stream_push(st, &record, stream_key(&record, &at->last));
+        r = stream_push(st, &record, single ? st->live->keys++ : stream_key(&record, &at->last));
         if (r < 0 || ring_offset(at->ring) >= until)
             break;
     }
@@ -159,9 +166,36 @@ static int pass_all(struct rk_stream *st)
     int error = 0, r;
 
     for (uint32_t i = 0; i < st->live->n; i++)
-        if ((r = pass_ring(st, i)) < 0)
+        if ((r = pass_ring(st, i, false)) < 0)
             error = r;
     return error;
+}
+
+int live_collect(struct rk_stream *st)
+{
+    struct stream_live *live = st->live;
+    bool round;
+
+    if (live->overwrite || order_full(&st->order))
+        return 0;
+    if (live->pump)
+        return live_take(st, &round); /* a later round lets it go */
+    if (live->n > 1)
+        return pass_all(st);
+    if (st->pending)
+        return 0; /* a view into the ring */
+    live->held = true;
+    return pass_ring(st, 0, true);
+}
+
+/* What was held of the only ring is out. */
+static int live_held(struct rk_stream *st)
+{
+    st->live->held = false;
+    if (!st->pending)
+        order_free(&st->order);
+    live_ways(st);
+    return 1;
 }
 
 static int live_refill(struct rk_stream *st)
@@ -170,6 +204,7 @@ static int live_refill(struct rk_stream *st)
     bool round = true;
     int r = 0;
 
+    live_world_done(live);
     if (live->overwrite) { /* what snapshots brought has gone out */
         live_look(live, 0);
         return 0;
@@ -198,11 +233,11 @@ static int live_refill(struct rk_stream *st)
 void live_ways(struct rk_stream *st)
 {
     struct stream_live *live = st->live;
-    bool straight = live->n == 1 && !live->overwrite && !live->pump;
+    bool single = live->n == 1 && !live->overwrite && !live->pump, straight = single && !live->held;
 
     st->straight = straight ? live_straight : NULL;
     st->views = straight ? live_views : NULL;
-    st->refill = straight ? NULL : live_refill;
+    st->refill = straight ? NULL : single ? live_held : live_refill;
     st->ring = straight && !st->deferred && stream_alike(st) ? live->rings[0].ring : NULL;
     st->fork_word = live->set->fork_word;
 }

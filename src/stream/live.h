@@ -1,5 +1,6 @@
 /*
- * The rings of a set, from inside: live_open.c maps them, live.c reads them, or pumped.c by a thread; control.c steers them.
+ * The rings of a set, from inside: live_open.c maps them, live.c reads them, or pumped.c by a thread; world.c puts what runs
+ * already in front of their records; control.c steers them.
  */
 #ifndef STREAM_LIVE_H
 #define STREAM_LIVE_H
@@ -17,6 +18,18 @@ struct live_ring {
     struct backward backward;
 };
 
+/* What runs already, as records, one behind the other: world.c. */
+struct live_world {
+    VECTOR(unsigned char) bytes;
+    size_t at;           /* the next to be given */
+    uint32_t made;       /* WORLD_…: the parts that the stream has begun with */
+    uint32_t since;      /* records made since the clock was looked at … */
+    uint64_t emptied_ns; /* … and when the rings were emptied last */
+    int error;           /* of the making: the next call of next() returns it */
+};
+#define WORLD_KERNEL 1u
+#define WORLD_TASKS 2u
+
 struct stream_live {
     struct rk_set *set;
     int epoll;
@@ -27,6 +40,9 @@ struct stream_live {
     struct ring **pumped;    /* the rings, as the pump wants them */
     uint64_t passes;         /* of the pump, as last seen */
     struct rk_value *values; /* of a slot's events, for counting what was due */
+    struct live_world world;
+    bool held;     /* the queue has records of a single ring, which go out before it is read on */
+    uint64_t keys; /* by which they are ordered: as they came */
     struct live_ring rings[];
 };
 
@@ -41,6 +57,23 @@ int live_look(struct stream_live *live, int timeout_ms);
 
 /* All that the thread has brought, to the queue; whether a round ended with it. 0 or -errno. */
 int live_take(struct rk_stream *stream, bool *ret_round);
+
+/* Empties the rings into the queue, as far as that has room, while something else takes long. Returns 0 or -errno. */
+int live_collect(struct rk_stream *stream);
+
+/* Makes these parts of the world (WORLD_…) as it is now; they go out before anything else. Returns 0; or -errno, and what was
+ * made so far goes out. */
+int live_world(struct rk_stream *stream, uint32_t parts);
+/* Whether the set's options ask for it: for RK_RECORDS_PROFILE, and not for no_world. */
+bool live_world_wanted(const struct rk_set *set);
+/* The world as a stream of the set begins with it: now where the set is enabled, else when it will be. Returns 0 or -errno. */
+int live_world_begin(struct rk_stream *stream);
+/* Says why the world could not be made. Returns `code`. */
+int live_world_explain(int code, struct rk_error *ret);
+/* Drops the rest of the world. */
+void live_world_drop(struct rk_stream *stream);
+/* Frees the world's records once they are out. */
+void live_world_done(struct stream_live *live);
 
 /* Takes what the backward rings hold; all of it is then ready. */
 int live_snapshot(struct rk_stream *stream);

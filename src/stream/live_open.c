@@ -23,6 +23,8 @@ struct stream_live *live_close(struct stream_live *live)
     if (!live)
         return NULL;
     live->set->streamed = false;
+    live->set->when_enabled = NULL;
+    vector_free(&live->world.bytes);
     if (!live_forked(live))
         pump_stop(live->pump); /* a forked child has no such thread */
     pump_free(live->pump);
@@ -170,6 +172,11 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
         st->order.limit = (size_t)set->ring_bytes * live->n * 4;
         if (st->order.limit < ORDER_LIMIT)
             st->order.limit = ORDER_LIMIT;
+    }
+    r = live_world_begin(st);
+    if (r < 0) {
+        rk_stream_close(st);
+        return live_world_explain(r, e);
     }
     *ret = st;
     return 0;

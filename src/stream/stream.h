@@ -52,6 +52,7 @@ struct stream_fault {
         STREAM_FAULT_RECORD, /* a record too short for its layout */
         STREAM_FAULT_SAMPLE, /* a sample that does not hold what its layout says */
         STREAM_FAULT_QUEUE,  /* out of memory */
+        STREAM_FAULT_WORLD,  /* what runs already can't be read */
         STREAM_FAULT_FILE,   /* the reader explains */
         STREAM_FAULT_FORKED,
     } where;

@@ -22,8 +22,8 @@ static void skip_blanks(const char **at)
         ++*at;
 }
 
-/* The address of _text, else _stext: kallsyms is read to there, not to its 100,000th line. */
-static uint64_t kernel_start(int root, const char **ret_name)
+/* The address of _text, else _stext, or 0: kallsyms is read to there, not to its 100,000th line. Returns 0 or -errno. */
+static int kernel_start(int root, const char **ret_name, uint64_t *ret)
 {
     static const char *const names[] = {"_text", "_stext"};
     _cleanup_close_ int fd = sys_open_at(root, "proc/kallsyms", O_RDONLY, 0);
@@ -31,11 +31,14 @@ static uint64_t kernel_start(int root, const char **ret_name)
     size_t have = 0;
     uint64_t found[2] = {0};
 
+    *ret = 0;
     if (fd < 0)
-        return 0;
+        return world_unless_hidden(fd);
     for (size_t total = 0; total < KALLSYMS_PART && !found[0] && !found[1];) {
         int64_t n = sys_read(fd, part + have, sizeof part - 1 - have);
-        if (n <= 0)
+        if (n < 0)
+            return (int)n;
+        if (n == 0)
             break;
         total += (size_t)n;
         have += (size_t)n;
@@ -58,7 +61,8 @@ static uint64_t kernel_start(int root, const char **ret_name)
             break; /* a line that long is none */
     }
     *ret_name = names[!found[0]];
-    return found[0] ? found[0] : found[1];
+    *ret = found[0] ? found[0] : found[1];
+    return 0;
 }
 
 static int put_kernel_mapping(struct world *w, uint64_t start, uint64_t end, uint64_t offset,
@@ -102,17 +106,16 @@ int world_kernel(struct world *w)
 {
     _cleanup_free_ char *modules = NULL;
     const char *symbol = "_text";
-    uint64_t start = kernel_start(w->root, &symbol), end = UINT64_MAX, size, address;
+    uint64_t start, end = UINT64_MAX, size, address;
     char name[64];
     size_t n;
+    int r = kernel_start(w->root, &symbol, &start);
 
-    if (start == 0)
-        return 0;
-    int r = sys_file_load(w->root, "proc/modules", MODULES_LIMIT, &modules, &n);
-    if (r == -ENOMEM)
+    if (r < 0 || start == 0)
         return r;
+    r = world_unless_hidden(sys_file_load(w->root, "proc/modules", MODULES_LIMIT, &modules, &n));
     if (r < 0)
-        modules = NULL; /* a kernel without modules */
+        return r; /* 0 and no text: a kernel without modules */
 
     /* The kernel reaches to the first module above it, or to the top. */
     for (const char *line = modules; line && *line; line = strchrnul(line, '\n'), line += *line == '\n')

@@ -26,7 +26,7 @@ static int put_maps(struct world *w, int32_t pid)
     snprintf(path, sizeof path, "proc/%" PRId32 "/maps", pid);
     r = sys_file_load(w->root, path, MAPS_LIMIT, &text, &n);
     if (r < 0)
-        return r == -ENOMEM ? r : 0; /* it has ended, or is another user's */
+        return world_unless_hidden(r);
     for (char *at = text; r == 0 && (got = maps_next(&at, &line)) != 0;) {
         bool code = got > 0 && line.protection & 4;
         if (got < 0 || (!code && !w->data_maps))
@@ -55,22 +55,24 @@ static int put_comm(struct world *w, int32_t pid, int32_t tid)
     char path[64], name[64];
 
     snprintf(path, sizeof path, "proc/%" PRId32 "/task/%" PRId32 "/comm", pid, tid);
-    if (sys_file_text(w->root, path, name, sizeof name) < 0)
-        return 0;
+    int r = sys_file_text(w->root, path, name, sizeof name);
+    if (r < 0)
+        return world_unless_hidden(r);
     struct rk_record from = {.misc = MODE_USER, .pid = pid, .tid = tid};
     struct rk_comm comm = {.size = sizeof comm, .pid = pid, .tid = tid, .name = name};
     return world_put(w, encode_comm(w->layout, &from, &comm, w->buffer, sizeof w->buffer));
 }
 
-/* The process that a thread belongs to, or 0: it has ended. */
+/* The process that a thread belongs to; 0: it has ended; or -errno. */
 static int32_t process_of(int root, int32_t id)
 {
     char path[48], text[16 << 10];
     uint64_t pid = 0;
 
     snprintf(path, sizeof path, "proc/%" PRId32 "/status", id);
-    if (sys_file_text(root, path, text, sizeof text) < 0)
-        return 0;
+    int r = sys_file_text(root, path, text, sizeof text);
+    if (r < 0)
+        return world_unless_hidden(r);
     const char *at = strstr(text, "\nTgid:");
     if (!at)
         return 0;
@@ -102,17 +104,15 @@ static int put_process(struct world *w, int32_t pid)
 
     snprintf(path, sizeof path, "proc/%" PRId32 "/task", pid);
     int r = sys_dir_each(w->root, path, each_thread, &threads);
-    if (w->error || r == -ENOMEM)
-        return r;
-    return r < 0 ? 0 : put_maps(w, pid); /* r < 0: it has ended, or is hidden from this user */
+    return w->error ? w->error : r < 0 ? world_unless_hidden(r) : put_maps(w, pid);
 }
 
 int world_task(struct world *w, int32_t id)
 {
     int32_t pid = process_of(w->root, id);
 
-    if (pid == 0)
-        return 0;
+    if (pid <= 0)
+        return pid;
     if (pid == id)
         return put_process(w, pid);
     int r = put_comm(w, pid, pid);
@@ -123,7 +123,9 @@ int world_task(struct world *w, int32_t id)
 
 int world_leader(struct world *w, int32_t id)
 {
-    return process_of(w->root, id) == id ? put_process(w, id) : 0;
+    int32_t pid = process_of(w->root, id);
+
+    return pid == id ? put_process(w, id) : pid < 0 ? pid : 0;
 }
 
 static int each_process(void *context, const char *name)
@@ -138,5 +140,5 @@ static int each_process(void *context, const char *name)
 int world_all(struct world *w)
 {
     int r = sys_dir_each(w->root, "proc", each_process, w);
-    return w->error || r == -ENOMEM ? r : 0;
+    return w->error ? w->error : world_unless_hidden(r);
 }

@@ -26,7 +26,8 @@ struct world {
     _Alignas(8) unsigned char buffer[RECORD_BYTES_MAX];
 };
 
-/* All return 0, -ENOMEM, or what put() failed with. What has ended meanwhile, or is hidden from this user, has no records. */
+/* All return 0 or -errno: what put() failed with, -ENOMEM, or why a file can't be read (-EMFILE …). What has ended meanwhile,
+ * or is hidden from this user, has no records: that is no failure. */
 
 int world_kernel(struct world *world);
 int world_bpf(struct world *world);
@@ -42,6 +43,9 @@ int world_tree(struct world *world, int32_t pid);
 
 /* Every process of the machine. */
 int world_all(struct world *world);
+
+/* 0 where a file of /proc is not there, not for this user to read, or beyond all measure; else `rc`. */
+int world_unless_hidden(int rc);
 
 /* Hands on the record in the buffer, of so many bytes, or the encoder's -errno. A name too long for a record is left out. */
 int world_put(struct world *world, int encoded);

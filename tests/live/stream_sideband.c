@@ -50,7 +50,8 @@ static void told(void)
         struct rk_task t = {.size = sizeof t};
         struct rk_switch change = {.size = sizeof change};
         maps += rk_record_mapping(r, &m) == 0 && m.start == (uint64_t)(uintptr_t)at && m.length == page;
-        names += rk_record_comm(r, &c) == 0 && strcmp(c.name, "sideband-1") == 0;
+        names += rk_record_comm(r, &c) == 0 && strcmp(c.name, "sideband-1") == 0 &&
+                 !(r->present & RK_PRESENT_SYNTHESISED); /* which has the name from before */
         born +=
             r->type == RK_RECORD_FORK && rk_record_task(r, &t) == 0 && t.pid == getpid() && t.tid != getpid();
         if (rk_record_switch(r, &change) == 0) {
@@ -101,7 +102,7 @@ static void mapped(void)
         if (rk_record_mapping(r, &m) == 0 && strcmp(m.path, "//anon") != 0) { /* a thread's stack is one */
             code += m.start == (uint64_t)(uintptr_t)execute && !(r->misc & RK_MISC_MMAP_DATA);
             data += m.start == (uint64_t)(uintptr_t)load && (r->misc & RK_MISC_MMAP_DATA);
-            others++;
+            others += !(r->present & RK_PRESENT_SYNTHESISED); /* what was mapped before */
         }
         if (rk_record_task(r, &t) == 0 && t.pid == getpid() && t.tid != getpid()) {
             born += r->type == RK_RECORD_FORK;

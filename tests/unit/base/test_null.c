@@ -121,6 +121,7 @@ static void the_data_ladder(void **state)
     REFUSED(rk_stream_file(NULL, &stream, &e));
     REFUSED(rk_stream_file("/dev/null", NULL, &e));
     BARE(rk_stream_drain(NULL));
+    BARE(rk_stream_world(NULL));
     BARE(rk_stream_fd(NULL));
     BARE(rk_stream_explain(NULL, &e));
     NOTHING(rk_stream_events(NULL));
