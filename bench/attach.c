@@ -121,9 +121,9 @@ static double ours(struct rk_host *host, const struct rk_events *parsed, pid_t p
         exit(1);
     }
     double took = cpu_ms() - begin;
-    if (rk_set_slots(set) != (size_t)threads)
+    if (rk_set_slot_count(set) != (size_t)threads)
         exit(1);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     return took;
 }
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     rk_events_free(parsed);
-    rk_host_close(host);
+    rk_host_free(host);
     free(fds);
     return 0;
 }

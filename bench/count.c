@@ -87,7 +87,7 @@ static int our_open(void)
 
 static int our_close(void)
 {
-    set = rk_set_close(set);
+    set = rk_set_free(set);
     return 0;
 }
 
@@ -351,6 +351,6 @@ int main(int argc, char **argv)
     }
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

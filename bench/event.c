@@ -58,6 +58,6 @@ int main(int argc, char **argv)
         return 1;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         measure(host, texts[i]);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

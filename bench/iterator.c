@@ -145,8 +145,8 @@ static int run(struct rk_host *host, const char *fields, uint64_t sample, char *
     }
     r = 0;
 out:
-    rk_stream_close(stream);
-    rk_set_close(set);
+    rk_stream_free(stream);
+    rk_set_free(set);
     rk_target_free(self);
     rk_events_free(events);
     return r;
@@ -166,6 +166,6 @@ int main(void)
         return 1;
     madvise(at, PAGES * 4096, MADV_NOHUGEPAGE);
     int status = run(host, "small", 0, at) || run(host, "chains", RK_SAMPLE_CALLCHAIN, at) ? 77 : 0;
-    rk_host_close(host);
+    rk_host_free(host);
     return sum == 1 ? 1 : status; /* 1: never */
 }

@@ -107,7 +107,7 @@ static int measure(const char *name, const char *path, uint64_t first, uint64_t 
         }
         double now_rate = (double)spent / sum;
         rate = now_rate > rate ? now_rate : rate;
-        rk_symbolizer_close(s);
+        rk_symbolizer_free(s);
     }
     printf("%s\t%.6f\t%.0f\t%zu\t%zu\n", name, load, rate, named, (lookups + BATCH - 1) / BATCH * BATCH);
     return 0;

@@ -112,7 +112,7 @@ static void measure(const char *path, uint64_t samples, const char *what)
         abort();
     while (rk_stream_next(stream, &record) == 1)
         rk_stream_release(stream);
-    rk_stream_close(stream);
+    rk_stream_free(stream);
     double read = now() - begin;
 
     long before = peak_kib();
@@ -120,12 +120,12 @@ static void measure(const char *path, uint64_t samples, const char *what)
     if (rk_stream_file(path, &stream, NULL) < 0 || rk_profile_builder_open(NULL, &builder, NULL) < 0)
         abort();
     while (rk_stream_next(stream, &record) == 1) {
-        rk_profile_feed(builder, stream, record);
+        rk_profile_builder_feed(builder, stream, record);
         rk_stream_release(stream);
     }
     double fed = now() - begin;
     begin = now();
-    if (rk_profile_finish(builder, stream, &profile, NULL) < 0)
+    if (rk_profile_builder_finish(builder, stream, &profile, NULL) < 0)
         abort();
     double finished = now() - begin;
     struct rk_profile_columns columns = {.size = sizeof columns};
@@ -133,7 +133,7 @@ static void measure(const char *path, uint64_t samples, const char *what)
     printf("%s\t%.0f\t%.0f\t%.6f\t%zu\t%ld\n", what, (double)samples / read, (double)samples / fed, finished,
            columns.sample_n, (peak_kib() - before) << 10);
     rk_profile_free(profile);
-    rk_stream_close(stream);
+    rk_stream_free(stream);
 }
 
 /* In a process of its own, so that each has its own peak of memory. */

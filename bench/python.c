@@ -31,7 +31,7 @@ __attribute__((visibility("default"))) double bench_read(const char *events, uns
     struct rk_host *host = NULL;
 
     if (n > 16 || rk_host_open(NULL, &host, NULL) < 0 || open_set(host, events, &set) < 0) {
-        rk_host_close(host);
+        rk_host_free(host);
         return -1;
     }
     rk_set_enable(set);
@@ -39,7 +39,7 @@ __attribute__((visibility("default"))) double bench_read(const char *events, uns
     for (unsigned i = 0; i < times; i++)
         rk_set_total(set, values, n);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    rk_set_close(set);
-    rk_host_close(host);
+    rk_set_free(set);
+    rk_host_free(host);
     return ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / times;
 }

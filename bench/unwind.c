@@ -84,7 +84,7 @@ static uint64_t pass(struct rk_unwinder *unwinder, const struct rk_image *image,
 
     for (size_t i = from; i < to; i++) {
         struct rk_unwind_status status = {.size = sizeof status};
-        frames += (uint64_t)rk_unwind_sample(unwinder, image, &samples[i].sample, pcs, 512, &status);
+        frames += (uint64_t)rk_unwinder_sample(unwinder, image, &samples[i].sample, pcs, 512, &status);
     }
     return frames;
 }

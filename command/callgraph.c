@@ -55,7 +55,7 @@ int callgraph_parse(const char *text, struct callgraph *ret, char *why, size_t w
 
 void callgraph_settle(struct callgraph *c, bool quiet)
 {
-    if (c->mode >= CALLGRAPH_DWARF && rk_unwind_registers(RK_MACHINE_HERE) == 0) {
+    if (c->mode >= CALLGRAPH_DWARF && rk_unwinder_registers(RK_MACHINE_HERE) == 0) {
         fprintf(stderr,
                 "reckon record: call chains by frame pointers: stacks of this machine can't be unwound\n");
         c->mode = CALLGRAPH_FP;
@@ -82,7 +82,7 @@ void callgraph_ask(const struct callgraph *c, struct rk_set_options *options)
         return;
     }
     options->sample |= RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER;
-    options->regs_user = rk_unwind_registers(RK_MACHINE_HERE);
+    options->regs_user = rk_unwinder_registers(RK_MACHINE_HERE);
     options->stack_user = c->bytes;
     if (c->mode == CALLGRAPH_DWARF)
         options->chain_without = 2; /* the user's part is found here */

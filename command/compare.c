@@ -47,7 +47,7 @@ static void compare_free(struct compare *c)
         parameter_free(&c->parameters[i]);
     free(c->parameters);
     rk_events_free(c->event_list);
-    rk_host_close(c->host);
+    rk_host_free(c->host);
     if (c->errors >= 0)
         close(c->errors);
 }

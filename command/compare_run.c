@@ -201,9 +201,9 @@ static int open_set(struct compare *c, const struct rk_target *target, struct rk
     if (c->no_events || c->quantity_n == EVENTS)
         return 0;
     if (rk_set_open(c->host, c->event_list, target, &options, ret, &e) == 0) {
-        for (size_t i = 0; i < rk_set_notes(*ret); i++) {
+        for (size_t i = 0; i < rk_set_note_count(*ret); i++) {
             struct rk_note note = {.size = sizeof note};
-            if (rk_set_note(*ret, i, &note) == 0 && !note.absent)
+            if (rk_set_note_get(*ret, i, &note) == 0 && !note.absent)
                 remember_note(c, note.what);
         }
         return 0;

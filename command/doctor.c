@@ -64,9 +64,9 @@ int verb_doctor(int argc, char **argv)
         return options_wrong(&o, "takes no word: '%s'", o.rest[0]);
     if (rk_host_open(NULL, &host, &e) < 0 || rk_doctor_run(host, &doctor, &e) < 0)
         return print_error("doctor", &e);
-    for (size_t i = 0; i < rk_doctor_checks(doctor); i++) {
+    for (size_t i = 0; i < rk_doctor_check_count(doctor); i++) {
         struct rk_check check = {.size = sizeof check};
-        rk_doctor_check(doctor, i, &check);
+        rk_doctor_check_get(doctor, i, &check);
         bool basic = strcmp(check.name, "count") == 0 || strcmp(check.name, "sample") == 0;
         able = able && !(basic && check.verdict == RK_VERDICT_NO);
         if (!json)

@@ -101,9 +101,9 @@ static int say_events(const struct rk_stream *stream, const char *missing)
 
     fprintf(stderr, "reckon dump: -e: the recording has no event '%s'; it has:",
             print_safe(missing, safe, sizeof safe));
-    for (size_t i = 0; i < rk_stream_events(stream); i++) {
+    for (size_t i = 0; i < rk_stream_event_count(stream); i++) {
         struct rk_stream_event event = {.size = sizeof event};
-        rk_stream_event(stream, i, &event);
+        rk_stream_event_get(stream, i, &event);
         fprintf(stderr, " %s", print_safe(event.name, safe, sizeof safe));
     }
     fprintf(stderr, "\n");

@@ -192,7 +192,7 @@ static bool has_event(const struct dump_filter *f, const struct rk_stream *strea
 {
     struct rk_stream_event known = {.size = sizeof known};
 
-    if (event == RK_NO_EVENT || rk_stream_event(stream, event, &known) < 0)
+    if (event == RK_NO_EVENT || rk_stream_event_get(stream, event, &known) < 0)
         return false;
     for (size_t i = 0; i < f->event_n; i++)
         if (strcmp(f->events[i], known.name) == 0 || fnmatch(f->events[i], known.name, 0) == 0)
@@ -205,9 +205,9 @@ const char *dump_filter_no_event(const struct dump_filter *f, const struct rk_st
     for (size_t i = 0; i < f->event_n; i++) {
         const struct dump_filter one = {.events = &f->events[i], .event_n = 1};
         size_t k = 0;
-        while (k < rk_stream_events(stream) && !has_event(&one, stream, (uint32_t)k))
+        while (k < rk_stream_event_count(stream) && !has_event(&one, stream, (uint32_t)k))
             k++;
-        if (k == rk_stream_events(stream))
+        if (k == rk_stream_event_count(stream))
             return f->events[i];
     }
     return NULL;

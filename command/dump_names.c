@@ -36,8 +36,8 @@ void dump_names_close(struct dump_names **names)
         rk_sources_free(d->sources[i]);
     free(d->sources);
     free(d->slots);
-    rk_symbolizer_close(d->symbolizer);
-    rk_image_close(d->image);
+    rk_symbolizer_free(d->symbolizer);
+    rk_image_free(d->image);
     free(d);
     *names = NULL;
 }
@@ -47,9 +47,9 @@ static int feed_build_ids(struct dump_names *d, const struct rk_stream *stream)
 {
     int r = 0;
 
-    for (size_t i = 0; i < rk_stream_build_ids(stream) && r >= 0; i++) {
+    for (size_t i = 0; i < rk_stream_build_id_count(stream) && r >= 0; i++) {
         struct rk_stream_build_id id = {.size = sizeof id};
-        if (rk_stream_build_id(stream, i, &id) == 0)
+        if (rk_stream_build_id_get(stream, i, &id) == 0)
             r = rk_image_feed_build_id(d->image, id.path, id.id, id.bytes);
     }
     return r < 0 ? r : 0;
@@ -144,7 +144,7 @@ static struct rk_address_name look_up(struct dump_names *d, uint32_t number, uin
     struct rk_address_name name = {0};
     struct rk_symbol symbol;
 
-    if (rk_image_module(d->image, number, &module) < 0)
+    if (rk_image_module_get(d->image, number, &module) < 0)
         return name;
     name.module = module.name;
     if (rk_symbolizer_resolve(d->symbolizer, &module, &offset, 1, &symbol) == 0 && symbol.name) {

@@ -112,9 +112,9 @@ static void print_json(const struct dump_stat *s, const struct rk_stream *stream
     json_sum(to, &s->all);
     json_loss(to, stream, RK_NO_EVENT);
     fprintf(to, ",\"cut\":%s,\"events\":[", info.cut ? "true" : "false");
-    for (size_t i = 0; i < rk_stream_events(stream); i++, comma = ",") {
+    for (size_t i = 0; i < rk_stream_event_count(stream); i++, comma = ",") {
         struct rk_stream_event event = {.size = sizeof event};
-        rk_stream_event(stream, i, &event);
+        rk_stream_event_get(stream, i, &event);
         fprintf(to, "%s{\"event\":", comma);
         json_string(to, event.name);
         fputc(',', to);
@@ -160,10 +160,10 @@ static int name_width(const struct rk_stream *stream)
 {
     size_t width = NAME_WIDTH;
 
-    for (size_t i = 0; i < rk_stream_events(stream); i++) {
+    for (size_t i = 0; i < rk_stream_event_count(stream); i++) {
         struct rk_stream_event event = {.size = sizeof event};
         char safe[256];
-        rk_stream_event(stream, i, &event);
+        rk_stream_event_get(stream, i, &event);
         size_t wide = print_columns(print_safe(event.name, safe, sizeof safe));
         width = wide > width ? wide : width;
     }
@@ -181,9 +181,9 @@ void dump_stat_print(const struct dump_stat *s, const struct rk_stream *stream, 
     int width = name_width(stream);
     fprintf(to, "%-*s %12s %12s %10s %10s %14s\n", width, "event", "records", "size", "lost", "skipped",
             "span (s)");
-    for (size_t i = 0; i < rk_stream_events(stream); i++) {
+    for (size_t i = 0; i < rk_stream_event_count(stream); i++) {
         struct rk_stream_event event = {.size = sizeof event};
-        rk_stream_event(stream, i, &event);
+        rk_stream_event_get(stream, i, &event);
         rk_stream_loss(stream, (uint32_t)i, &loss);
         row(to, width, event.name, i < s->event_n ? &s->events[i] : &(struct sum){0}, &loss);
     }

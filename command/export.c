@@ -56,10 +56,10 @@ static int unknown_format(const struct options *o, const char *format)
     char list[200] = "";
     size_t n = 0;
 
-    for (uint32_t i = 0; rk_profile_format(i); i++) {
-        if (strcmp(rk_profile_format(i), format) == 0)
+    for (uint32_t i = 0; rk_profile_format_name(i); i++) {
+        if (strcmp(rk_profile_format_name(i), format) == 0)
             return 0;
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", rk_profile_format(i));
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", rk_profile_format_name(i));
     }
     return options_wrong(o, "no format '%s'; there are: %s", format, list);
 }

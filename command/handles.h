@@ -11,11 +11,11 @@
     {                                              \
         close(*handle);                            \
     }
-HANDLE_(handle_host, struct rk_host, rk_host_close)
+HANDLE_(handle_host, struct rk_host, rk_host_free)
 HANDLE_(handle_events, struct rk_events, rk_events_free)
 HANDLE_(handle_target, struct rk_target, rk_target_free)
-HANDLE_(handle_set, struct rk_set, rk_set_close)
-HANDLE_(handle_stream, struct rk_stream, rk_stream_close)
+HANDLE_(handle_set, struct rk_set, rk_set_free)
+HANDLE_(handle_stream, struct rk_stream, rk_stream_free)
 HANDLE_(handle_doctor, struct rk_doctor, rk_doctor_free)
 HANDLE_(handle_list, struct rk_list, rk_list_free)
 #undef HANDLE_

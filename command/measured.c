@@ -167,15 +167,15 @@ int measured_open(struct measured *m, const struct stat_options *o, struct rk_ho
     for (size_t i = 0; rc == 0 && i < m->n; i++) {
         struct measured_part *part = &m->parts[i];
         rc = rk_set_open(host, events, part->target ? part->target : m->command, &options, &part->set, e);
-        part->slots = rk_set_slots(part->set);
+        part->slots = rk_set_slot_count(part->set);
         if (rc == 0)
-            rc = rk_rows_make(host, part->set, o->by, &part->rows, e);
+            rc = rk_rows_open(host, part->set, o->by, &part->rows, e);
         if (rc < 0)
             return rc;
         if (m->sum && i > 0)
             continue;
         m->n_rows += rk_rows_count(part->rows);
-        m->n_values += rk_rows_count(part->rows) * rk_set_events(part->set);
+        m->n_values += rk_rows_count(part->rows) * rk_set_event_count(part->set);
     }
     return rc < 0 ? rc : 0;
 }
@@ -230,9 +230,9 @@ static struct rk_value *spread(const struct rk_value *table, const struct rk_row
     struct rk_row a = {.size = sizeof a}, b = {.size = sizeof b};
 
     for (size_t i = 0, at = 0; wider && i < rk_rows_count(old); at++) {
-        if (rk_rows_row(now, at, &b) < 0)
+        if (rk_rows_get(now, at, &b) < 0)
             break;
-        rk_rows_row(old, i, &a);
+        rk_rows_get(old, i, &a);
         if (strcmp(a.name, b.name) == 0)
             memcpy(wider + at * events, table + i++ * events, events * sizeof *wider);
     }
@@ -243,12 +243,12 @@ static struct rk_value *spread(const struct rk_value *table, const struct rk_row
 static int add_rows(struct measured *m, struct rk_value **tables[], size_t n)
 {
     struct measured_part *part = &m->parts[0];
-    size_t events = rk_set_events(part->set);
+    size_t events = rk_set_event_count(part->set);
     struct rk_value *wider[4] = {NULL};
     struct rk_rows *rows = NULL;
     size_t made = 0;
 
-    if (n > sizeof wider / sizeof *wider || rk_rows_make(m->host, part->set, m->by, &rows, NULL) < 0)
+    if (n > sizeof wider / sizeof *wider || rk_rows_open(m->host, part->set, m->by, &rows, NULL) < 0)
         return -1;
     while (made < n && (wider[made] = spread(*tables[made], part->rows, rows, events)))
         made++;
@@ -264,7 +264,7 @@ static int add_rows(struct measured *m, struct rk_value **tables[], size_t n)
     }
     rk_rows_free(part->rows);
     part->rows = rows;
-    part->slots = rk_set_slots(part->set);
+    part->slots = rk_set_slot_count(part->set);
     m->n_rows = rk_rows_count(rows);
     m->n_values = m->n_rows * events;
     return 0;
@@ -276,7 +276,7 @@ int measured_follow(struct measured *m, struct rk_value **tables[], size_t n)
 
     for (size_t p = 0; p < m->n; p++) {
         rk_set_refresh(m->parts[p].set, NULL); /* what can't be opened is missing, and what was open stays */
-        came += rk_set_slots(m->parts[p].set) - m->parts[p].slots;
+        came += rk_set_slot_count(m->parts[p].set) - m->parts[p].slots;
     }
     m->unplaced = 0;
     if (m->sum || came == 0)
@@ -294,7 +294,7 @@ int measured_read(struct measured *m, struct rk_value *ret)
     if (m->sum && m->n > 1)
         return read_sum(m, ret);
     for (size_t p = 0; p < m->n; p++) {
-        size_t n = rk_rows_count(m->parts[p].rows) * rk_set_events(m->parts[p].set);
+        size_t n = rk_rows_count(m->parts[p].rows) * rk_set_event_count(m->parts[p].set);
         int rc = rk_rows_read(m->parts[p].rows, ret, n);
         if (rc < 0)
             return rc;
@@ -310,7 +310,7 @@ void measured_rows(const struct measured *m, const struct rk_value *values, stru
     for (size_t p = 0; p < m->n && at < m->n_rows; p++)
         for (size_t r = 0; r < rk_rows_count(m->parts[p].rows) && at < m->n_rows; r++, at++) {
             struct rk_row row = {.size = sizeof row, .name = ""};
-            rk_rows_row(m->parts[p].rows, r, &row);
+            rk_rows_get(m->parts[p].rows, r, &row);
             ret[at] = (struct rk_counts_row){
                 .set = m->parts[p].set,
                 .values = values,
@@ -318,7 +318,7 @@ void measured_rows(const struct measured *m, const struct rk_value *values, stru
                 .slots = row.slots,
                 .slot = row.by == RK_BY_ALL ? UINT64_MAX : row.slot,
             };
-            values += rk_set_events(m->parts[p].set);
+            values += rk_set_event_count(m->parts[p].set);
         }
 }
 
@@ -331,7 +331,7 @@ void measured_close(struct measured *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         rk_rows_free(m->parts[i].rows);
-        rk_set_close(m->parts[i].set);
+        rk_set_free(m->parts[i].set);
         rk_target_free(m->parts[i].target);
     }
     free(m->parts);

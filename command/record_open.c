@@ -236,9 +236,9 @@ static int open_default(const struct record_options *o, struct recorded *r, stru
 
 static void print_notes(const struct record_options *o, const struct recorded *r)
 {
-    for (size_t i = 0; i < rk_set_notes(r->set); i++) {
+    for (size_t i = 0; i < rk_set_note_count(r->set); i++) {
         struct rk_note note = {.size = sizeof note};
-        if (rk_set_note(r->set, i, &note) < 0)
+        if (rk_set_note_get(r->set, i, &note) < 0)
             continue;
         fprintf(stderr, "reckon record: %s\n", note.what);
         if (note.remedy[0])
@@ -285,9 +285,9 @@ int record_open(const struct record_options *o, struct recorded *r)
 void record_close(struct recorded *r)
 {
     rk_capture_close(r->capture, NULL, NULL);
-    rk_set_close(r->set);
+    rk_set_free(r->set);
     rk_target_free(r->target);
     rk_target_free(r->command);
-    rk_host_close(r->host);
+    rk_host_free(r->host);
     *r = (struct recorded){0};
 }

@@ -303,7 +303,7 @@ static void print_unnamed(const struct rk_profile *profile, const struct rk_prof
            percent(s->unnamed, s->samples));
     for (size_t i = 0; i < rk_profile_unnamed_count(profile) && i < 10; i++) {
         struct rk_unnamed u = {.size = sizeof u};
-        rk_profile_unnamed(profile, i, &u);
+        rk_profile_unnamed_get(profile, i, &u);
         printf("  %8s  %s: %s\n", print_count(u.samples, count, sizeof count),
                print_safe(u.module, module, sizeof module), rk_miss_text(u.miss));
     }

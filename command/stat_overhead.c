@@ -50,7 +50,7 @@ static int by_wall(const void *a, const void *b)
 
 static int regions(struct rk_set *set, struct series *series)
 {
-    size_t n = rk_set_events(set);
+    size_t n = rk_set_event_count(set);
     struct stat_run *runs = calloc(REGIONS, sizeof *runs);
     struct rk_value *values =
         calloc((REGIONS + 1) * (n ? n : 1), sizeof *values); /* the last: totals so far */

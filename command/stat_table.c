@@ -76,7 +76,7 @@ static struct rk_event event_of(const struct rk_set *set, size_t i)
 {
     struct rk_event event = {.size = sizeof event, .name = "", .unit = "", .scale = 1.0};
 
-    rk_set_event(set, i, &event);
+    rk_set_event_get(set, i, &event);
     if (!event.unit)
         event.unit = "";
     return event;
@@ -186,7 +186,7 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
     }
     char metric_is[160] = "", bound_is[160] = "";
     if (!t->o->no_figures &&
-        rk_metric_derive(row->set, row->values, rk_set_events(row->set), wall, i, &metric) == 1)
+        rk_metric_derive(row->set, row->values, rk_set_event_count(row->set), wall, i, &metric) == 1)
         metric_text(&metric, metric_is, sizeof metric_is);
     if (v->running < v->enabled)
         bound_text(t, &event, v, bound_is, sizeof bound_is);
@@ -206,7 +206,7 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
 /* A thread that never ran has nothing to show, an interval in which nothing ran has one line. */
 static bool is_idle(const struct table *t, const struct rk_counts_row *row)
 {
-    for (size_t i = 0; i < rk_set_events(row->set); i++)
+    for (size_t i = 0; i < rk_set_event_count(row->set); i++)
         if (row->values[i].enabled)
             return false;
     return row->where || t->counts->time_ns;
@@ -221,7 +221,7 @@ static void each_line(struct table *t, void (*put)(struct table *, const struct 
     t->idle = 0;
     for (size_t r = 0; r < t->counts->n; r++) {
         const struct rk_counts_row *row = &t->counts->rows[r];
-        size_t n = rk_set_events(row->set);
+        size_t n = rk_set_event_count(row->set);
         for (size_t i = 0; row->set != set && i < n && i < 256; i++)
             hidden[i] = is_hidden(t, row->set, i);
         set = row->set;
@@ -311,7 +311,7 @@ static void put_fix(struct table *t, const char *remedy)
 /* Each reason once, with all the events that it stopped. */
 static void put_reasons(struct table *t, const struct rk_set *set)
 {
-    size_t n = rk_set_events(set);
+    size_t n = rk_set_event_count(set);
     struct rk_error *reasons = calloc(n ? n : 1, sizeof *reasons);
     char names[900], name[200];
 
@@ -340,12 +340,12 @@ static void put_reasons(struct table *t, const struct rk_set *set)
 /* Steps down, each sentence once. */
 static void put_notes(struct table *t, const struct rk_set *set)
 {
-    for (size_t i = 0; i < rk_set_notes(set); i++) {
+    for (size_t i = 0; i < rk_set_note_count(set); i++) {
         struct rk_note note = {.size = sizeof note}, earlier = {.size = sizeof earlier};
         bool told = false;
-        rk_set_note(set, i, &note);
+        rk_set_note_get(set, i, &note);
         for (size_t j = 0; j < i && !told; j++)
-            told = rk_set_note(set, j, &earlier) == 0 && strcmp(earlier.what, note.what) == 0;
+            told = rk_set_note_get(set, j, &earlier) == 0 && strcmp(earlier.what, note.what) == 0;
         if (told || note.absent)
             continue;
         fputc('\n', t->to);

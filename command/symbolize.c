@@ -293,8 +293,8 @@ int verb_symbolize(int argc, char **argv)
     const char *given = w.symbolize.exe;
     int status = run(&w, mangled);
     free(w.addresses);
-    rk_symbolizer_close(w.symbolize.symbolizer);
-    rk_image_close(w.symbolize.image);
+    rk_symbolizer_free(w.symbolize.symbolizer);
+    rk_image_free(w.symbolize.image);
     if (w.symbolize.exe != given)
         free((void *)(uintptr_t)w.symbolize.exe);
     return status;

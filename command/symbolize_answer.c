@@ -23,7 +23,7 @@ void answers_free(struct answers *a)
 /* The modules among the places, each once, numbered from 0: *ret_n of them; groups by address. -ENOMEM. */
 static int number_groups(const struct symbolize *s, struct answers *a, uint32_t **ret_modules)
 {
-    size_t modules = s->exe ? 1 : rk_image_modules(s->image);
+    size_t modules = s->exe ? 1 : rk_image_module_count(s->image);
     uint32_t *number = malloc((modules + 1) * sizeof *number), *list = NULL;
 
     if (number) {
@@ -102,7 +102,7 @@ static int answer(const struct symbolize *s, struct answers *a, struct rk_error 
         a->modules[g] = s->program;
         a->modules[g].size = sizeof a->modules[g];
         if (!s->exe)
-            rc = rk_image_module(s->image, modules[g], &a->modules[g]);
+            rc = rk_image_module_get(s->image, modules[g], &a->modules[g]);
         if (rc == 0)
             rc = answer_group(s, a, g, offsets, symbols, e);
     }

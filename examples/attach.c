@@ -103,11 +103,11 @@ int main(int argc, char **argv)
 out:
     if (status)
         fprintf(stderr, "%s\n%s\n", e.what, e.remedy);
-    rk_image_close(image);
-    rk_stream_close(stream);
-    rk_set_close(set);
+    rk_image_free(image);
+    rk_stream_free(stream);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     return status;
 }

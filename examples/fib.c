@@ -85,8 +85,8 @@ int main(void)
     }
     rk_stream_loss(stream, 0, &loss);
     printf("%" PRIu64 " samples, %" PRIu64 " lost\n", loss.kept, loss.lost);
-    rk_stream_close(stream);
-    rk_set_close(set);
-    rk_host_close(host);
+    rk_stream_free(stream);
+    rk_set_free(set);
+    rk_host_free(host);
     return 0;
 }

@@ -40,10 +40,10 @@ static int record(char **argv)
         capture = NULL;
     }
     rk_capture_close(capture, NULL, NULL);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     return status;
 }
 

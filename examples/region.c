@@ -24,23 +24,23 @@ int main(int argc, char **argv)
     struct rk_value v[16];
     struct rk_set *set;
 
-    if (rk_set_self(events, &set, &e) < 0 || rk_set_events(set) > 16) {
+    if (rk_set_self(events, &set, &e) < 0 || rk_set_event_count(set) > 16) {
         fprintf(stderr, "%s\n%s\n", e.what, e.remedy);
         return 1;
     }
     rk_set_enable(set);
     work();
     rk_set_disable(set);
-    rk_set_total(set, v, rk_set_events(set));
+    rk_set_total(set, v, rk_set_event_count(set));
 
-    for (size_t i = 0; i < rk_set_events(set); i++) {
+    for (size_t i = 0; i < rk_set_event_count(set); i++) {
         struct rk_event event = {.size = sizeof event};
-        rk_set_event(set, i, &event);
+        rk_set_event_get(set, i, &event);
         if (v[i].running)
             printf("%12" PRIu64 " %s %s\n", v[i].value, event.unit, event.name);
         else
             printf("%12s %s\n", "not counted", event.name);
     }
-    rk_set_close(set);
+    rk_set_free(set);
     return 0;
 }

@@ -45,7 +45,7 @@ static unsigned tree(unsigned depth)
 
 int main(void)
 {
-    struct rk_region *all = rk_region_get("all"); /* what has no block of its own */
+    struct rk_region *all = rk_region_named("all"); /* what has no block of its own */
     unsigned sum = 0;
 
     rk_region_begin(all);

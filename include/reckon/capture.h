@@ -9,7 +9,7 @@
  *
  * With `unwind` stacks become frames while they are recorded, in the order of time. perf and reckon read such a chain as
  * any other. Its user part has addresses as they are to be looked up, not return addresses: that is how perf looks up what a
- * file has; rk_stream_event.unwound tells it.
+ * file has; rk_stream_event_get.unwound tells it.
  *
  * In pipe mode (path "-") the same goes to standard output in a row; the ledger of losses, which perf would warn of, is
  * left out there: LOST_SAMPLES records have what was lost.

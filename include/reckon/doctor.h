@@ -5,9 +5,9 @@
  * kernel, other users' programs, the whole machine, hardware events, reads without a system call, tracepoints, symbols.
  *
  *     rk_doctor_run(host, &d, &e);
- *     for (size_t i = 0; i < rk_doctor_checks(d); i++) {
+ *     for (size_t i = 0; i < rk_doctor_check_count(d); i++) {
  *         struct rk_check c = {.size = sizeof c};
- *         rk_doctor_check(d, i, &c);
+ *         rk_doctor_check_get(d, i, &c);
  *         printf("%s: %s\n", c.title, c.verdict == RK_VERDICT_YES ? "yes" : c.what);
  *     }
  *     rk_doctor_free(d);
@@ -46,8 +46,8 @@ struct rk_check {
 
 RK_API int rk_doctor_run(struct rk_host *host, struct rk_doctor **ret, struct rk_error *e);
 RK_API struct rk_doctor *rk_doctor_free(struct rk_doctor *doctor);
-RK_API size_t rk_doctor_checks(const struct rk_doctor *doctor);
-RK_API int rk_doctor_check(const struct rk_doctor *doctor, size_t index, struct rk_check *ret);
+RK_API size_t rk_doctor_check_count(const struct rk_doctor *doctor);
+RK_API int rk_doctor_check_get(const struct rk_doctor *doctor, size_t index, struct rk_check *ret);
 
 /* "json". */
 RK_API int rk_doctor_export(const struct rk_doctor *doctor, const char *format, const struct rk_sink *sink,

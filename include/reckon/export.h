@@ -46,7 +46,7 @@ RK_API int rk_profile_export(const struct rk_profile *profile, const char *forma
                              struct rk_error *e);
 
 /* The index-th format's name, NULL behind the last. */
-RK_API const char *rk_profile_format(uint32_t index);
+RK_API const char *rk_profile_format_name(uint32_t index);
 
 /* Two profiles compared, as a page ("html"): boxes are as wide as in `after`, orange where they have more of the whole than
  * in `before`, blue where less, grey where chance would do as much. */

@@ -9,7 +9,7 @@
  *     int64_t level;
  *     if (rk_host_limit(host, RK_LIMIT_PARANOID, &level) == 0)
  *         printf("perf_event_paranoid is %d\n", (int)level);
- *     rk_host_close(host);
+ *     rk_host_free(host);
  *
  * One host, one thread at a time. Strings handed out live as long as the host.
  */
@@ -28,7 +28,7 @@ struct rk_host;
 RK_API int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e);
 
 /* Frees the host; takes NULL; returns NULL. Events, sets and streams made from it must be closed first. */
-RK_API struct rk_host *rk_host_close(struct rk_host *host);
+RK_API struct rk_host *rk_host_free(struct rk_host *host);
 
 /* Limits that the kernel sets. */
 enum rk_limit {
@@ -87,7 +87,7 @@ struct rk_pmu {
 /* Number of PMUs, or -errno (-ENOENT: no sysfs here). */
 RK_API int rk_host_pmu_count(struct rk_host *host);
 /* The index-th by name; -ERANGE beyond the end, -errno where its type can't be read: go on with the next. */
-RK_API int rk_host_pmu(struct rk_host *host, size_t index, struct rk_pmu *ret);
+RK_API int rk_host_pmu_get(struct rk_host *host, size_t index, struct rk_pmu *ret);
 
 /* Facts found by asking or by trying, each once. 1 yes, 0 no, -errno can't be told. */
 enum rk_fact {
@@ -164,7 +164,7 @@ struct rk_feature_text {
 };
 
 /* 0 and *ret, or -ERANGE behind the last. */
-RK_API int rk_feature_describe(uint32_t feature, struct rk_feature_text *ret);
+RK_API int rk_feature_get(uint32_t feature, struct rk_feature_text *ret);
 
 /* "6.18.44": uname -r, for messages only; nothing is decided by it. "" where /proc is not there. */
 RK_API const char *rk_host_kernel(struct rk_host *host);

@@ -27,7 +27,7 @@ extern "C" {
 struct rk_image;
 
 RK_API int rk_image_open(struct rk_image **ret, struct rk_error *e);
-RK_API struct rk_image *rk_image_close(struct rk_image *image);
+RK_API struct rk_image *rk_image_free(struct rk_image *image);
 
 /* 1 used, 0 nothing to do with this record, -errno. */
 RK_API int rk_image_feed(struct rk_image *image, const struct rk_record *record);
@@ -53,7 +53,7 @@ enum rk_place_status {
 
 /* Where an address lies. Frozen. */
 struct rk_place {
-    uint32_t module; /* index for rk_image_module(), or RK_NO_MODULE */
+    uint32_t module; /* index for rk_image_module_get(), or RK_NO_MODULE */
     uint32_t status; /* enum rk_place_status */
     uint64_t offset; /* in the file; for the kernel, its modules and code without a file the address itself */
 };
@@ -62,8 +62,8 @@ struct rk_place {
 RK_API int rk_image_find(const struct rk_image *image, int32_t pid, const uint64_t *addresses, size_t n,
                          struct rk_place *ret);
 
-RK_API size_t rk_image_modules(const struct rk_image *image);
-RK_API int rk_image_module(const struct rk_image *image, uint32_t module, struct rk_module *ret);
+RK_API size_t rk_image_module_count(const struct rk_image *image);
+RK_API int rk_image_module_get(const struct rk_image *image, uint32_t module, struct rk_module *ret);
 
 /* The thread's name as of now; "" where it is not known. Lives as long as the image. */
 RK_API const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid);

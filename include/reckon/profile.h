@@ -14,8 +14,8 @@
  * may have run for long:
  *
  *     rk_profile_builder_open(NULL, &b, &e);
- *     while (rk_stream_next(st, &r) == 1) { rk_profile_feed(b, st, r); rk_stream_release(st); }
- *     rk_profile_finish(b, st, &all, &e);               // b is gone now
+ *     while (rk_stream_next(st, &r) == 1) { rk_profile_builder_feed(b, st, r); rk_stream_release(st); }
+ *     rk_profile_builder_finish(b, st, &all, &e);               // b is gone now
  *     struct rk_profile_filter f = {.size = sizeof f, .from = t, .to = t + 1000000000, .threads = &tid, .thread_n = 1};
  *     rk_profile_select(all, &f, &p, &e);
  *     rk_profile_export(p, "folded", &sink, &e);        // reckon/export.h
@@ -76,7 +76,7 @@ RK_API int rk_profile_file(const char *path, const struct rk_profile_options *op
 
 RK_API int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_profile_builder **ret,
                                    struct rk_error *e);
-RK_API struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *builder);
+RK_API struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_builder *builder);
 
 /*
  * Takes any record of the stream, in order: 1 a sample was added, 0 it was something else, -errno; one
@@ -89,12 +89,12 @@ RK_API struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_bui
  * stacks, threads), not with the number of samples: see enum rk_times; the stream beside it holds what waits to be put in
  * order, 64 MiB at the most (stream.h).
  */
-RK_API int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
-                           const struct rk_record *record);
+RK_API int rk_profile_builder_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
+                                   const struct rk_record *record);
 
 /* Names everything and closes the builder, on failure too. `stream` (may be NULL) tells the loss. */
-RK_API int rk_profile_finish(struct rk_profile_builder *builder, const struct rk_stream *stream,
-                             struct rk_profile **ret, struct rk_error *e);
+RK_API int rk_profile_builder_finish(struct rk_profile_builder *builder, const struct rk_stream *stream,
+                                     struct rk_profile **ret, struct rk_error *e);
 RK_API struct rk_profile *rk_profile_free(struct rk_profile *profile);
 
 struct rk_profile_summary {
@@ -195,7 +195,7 @@ struct rk_unnamed {
     uint64_t samples; /* samples whose own address it is */
 };
 RK_API size_t rk_profile_unnamed_count(const struct rk_profile *profile);
-RK_API int rk_profile_unnamed(const struct rk_profile *profile, size_t index, struct rk_unnamed *ret);
+RK_API int rk_profile_unnamed_get(const struct rk_profile *profile, size_t index, struct rk_unnamed *ret);
 
 /*
  * Sums. `self` is what was sampled there, `total` with all that it called: what recurs in a stack counts once. One that was

@@ -7,7 +7,7 @@
  *        rk_set_self("instructions,page-faults", &set, NULL);
  *        rk_set_enable(set);  work();  rk_set_disable(set);
  *        rk_set_total(set, v, 2);
- *        rk_set_close(set);
+ *        rk_set_free(set);
  *
  *    Or mark it, and count when the environment asks for it: RK_REGION("parse");    reckon/region.h
  *
@@ -25,7 +25,7 @@
  *   - Handles are opaque, freed by their _close or _free, which take NULL and return NULL.
  *   - NULL where a handle, a text or a result is wanted and the header does not allow it: -EINVAL; counts give
  *     0, texts "". Not in hot calls, where it is undefined: rk_set_enable, _disable, _read, _total,
- *     rk_value_scale, rk_stream_next, _release, _sample, rk_image_find, rk_unwind_sample, rk_record_…, rk_sample_read.
+ *     rk_value_scale, rk_stream_next, _release, _sample, rk_image_find, rk_unwinder_sample, rk_record_…, rk_sample_read.
  *   - One handle, one thread at a time; distinct handles are independent.
  *   - The library never prints, exits, installs signal handlers, or changes the caller's affinity; only regions write
  *     a report, where the environment asks for one.

@@ -435,7 +435,7 @@ RK_API int rk_spe_next(const unsigned char *bytes, uint64_t n, uint64_t *at, str
 /* The names of its events: "retired L1D-access TLB-access". */
 RK_API int rk_spe_events_text(uint64_t events, char *buffer, size_t n);
 
-/* --- Tracepoint payloads by field: rk_stream_field() says what fields there are --- */
+/* --- Tracepoint payloads by field: rk_stream_field_get() says what fields there are --- */
 
 enum rk_field_kind {
     RK_FIELD_NUMBER, /* of `bytes` bytes */

@@ -14,12 +14,12 @@
  *
  * 2. A beginning and an end that are in no one block:
  *
- *        struct rk_region *io = rk_region_get("io");              // once
+ *        struct rk_region *io = rk_region_named("io");              // once
  *        rk_region_begin(io);
  *        …
  *        rk_region_end(io);
  *
- * 3. From another language: rk_region_get(), _begin(), _end() are plain functions.
+ * 3. From another language: rk_region_named(), _begin(), _end() are plain functions.
  *
  * Off, which it is unless the environment says otherwise, a scope is a load, two comparisons and two branches;
  * nothing is opened, no thread, handler or exit hook exists. The environment is read when the first region is met:
@@ -64,7 +64,7 @@ extern "C" {
 /* A name. It lives as long as the process. */
 struct rk_region;
 
-/* What rk_region_get() gives while regions are off; beginning and ending it does nothing. Never dereferenced. */
+/* What rk_region_named() gives while regions are off; beginning and ending it does nothing. Never dereferenced. */
 #define RK_REGION_OFF ((struct rk_region *)1)
 
 /* 1: regions are counted here. 0: they are off. The first call of this, or of any function below, reads the environment. */
@@ -72,7 +72,7 @@ RK_API int rk_region_armed(void);
 
 /* The region of that name, the same for the same name, in any thread; RK_REGION_OFF while regions are off, where `name`
  * is NULL, or where there was no memory for it (the report tells). Never NULL. The name is copied. */
-RK_API struct rk_region *rk_region_get(const char *name);
+RK_API struct rk_region *rk_region_named(const char *name);
 
 /* Hot. Begins the region in the calling thread. 0; -ENOMEM or another -errno: it is not counted this time, and the report
  * tells; -ESTALE in a forked child, -ESHUTDOWN after the report. Whatever it gave, call rk_region_end(). */

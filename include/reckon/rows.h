@@ -5,14 +5,14 @@
  * all up; rows add up those of one CPU, core, die, socket, memory node or thread:
  *
  *     struct rk_rows *rows;
- *     rk_rows_make(host, set, RK_BY_SOCKET, &rows, &e);
- *     size_t n = rk_rows_count(rows) * rk_set_events(set);
+ *     rk_rows_open(host, set, RK_BY_SOCKET, &rows, &e);
+ *     size_t n = rk_rows_count(rows) * rk_set_event_count(set);
  *     struct rk_value *v = calloc(n, sizeof *v);
  *     rk_rows_read(rows, v, n);                     // v[row * events + event]
  *     for (size_t i = 0; i < rk_rows_count(rows); i++) {
  *         struct rk_row row = {.size = sizeof row};
- *         rk_rows_row(rows, i, &row);
- *         printf("%s: %llu\n", row.name, (unsigned long long)v[i * rk_set_events(set)].value);
+ *         rk_rows_get(rows, i, &row);
+ *         printf("%s: %llu\n", row.name, (unsigned long long)v[i * rk_set_event_count(set)].value);
  *     }
  *     rk_rows_free(rows);
  *
@@ -45,7 +45,7 @@ enum rk_by {
  * Rows in the order of their numbers. Threads that are born later are counted with the one that they were born of, as
  * the kernel does it.
  */
-RK_API int rk_rows_make(struct rk_host *host, struct rk_set *set, uint32_t by, struct rk_rows **ret,
+RK_API int rk_rows_open(struct rk_host *host, struct rk_set *set, uint32_t by, struct rk_rows **ret,
                         struct rk_error *e);
 
 /* Takes NULL; returns NULL. */
@@ -65,7 +65,7 @@ struct rk_row {
 };
 
 /* 0 and *ret, or -ERANGE behind the last. */
-RK_API int rk_rows_row(const struct rk_rows *rows, size_t row, struct rk_row *ret);
+RK_API int rk_rows_get(const struct rk_rows *rows, size_t row, struct rk_row *ret);
 
 /*
  * Every row's counts, one row after the other; n is at least rows × events. An event that could not be read in a slot

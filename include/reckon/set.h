@@ -8,11 +8,11 @@
  *     rk_set_self("instructions,page-faults", &set, NULL);
  *     rk_set_enable(set);   work();   rk_set_disable(set);
  *     rk_set_total(set, v, 2);                 // v[i].value, unless v[i].running is 0
- *     rk_set_close(set);
+ *     rk_set_free(set);
  *
  * Level 2, any target and options: rk_set_open(). A set is opened disabled, except on a command, where
  * it begins at exec. All or nothing, unless `keep` is set. Where the kernel refuses what was asked and
- * less would do (kernel counting, say), the step down is taken and noted: rk_set_note().
+ * less would do (kernel counting, say), the step down is taken and noted: rk_set_note_get().
  *
  * Counts are raw: value, and for how long the event was enabled and really counted. An event with
  * running == 0 was not counted; that is not 0. rk_value_scale() is the one scaling function.
@@ -133,12 +133,12 @@ RK_API int rk_set_plan(struct rk_host *host, const struct rk_events *events, con
  */
 RK_API int rk_set_open(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                        const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e);
-RK_API struct rk_set *rk_set_close(struct rk_set *set);
+RK_API struct rk_set *rk_set_free(struct rk_set *set);
 
-RK_API size_t rk_set_events(const struct rk_set *set);
+RK_API size_t rk_set_event_count(const struct rk_set *set);
 /* The event as it was opened, after any step down. */
-RK_API int rk_set_event(const struct rk_set *set, size_t event, struct rk_event *ret);
-RK_API size_t rk_set_slots(const struct rk_set *set);
+RK_API int rk_set_event_get(const struct rk_set *set, size_t event, struct rk_event *ret);
+RK_API size_t rk_set_slot_count(const struct rk_set *set);
 /* The slot's thread and CPU, each -1 for "any". */
 RK_API int rk_set_slot(const struct rk_set *set, size_t slot, int32_t *ret_pid, int32_t *ret_cpu);
 /* The slot's cgroup as rk_target_cgroups() was told it; NULL: none. */
@@ -153,8 +153,8 @@ struct rk_note {
     const char *what;   /* one sentence; lives as long as the set */
     const char *remedy; /* the smallest fix, or "" */
 };
-RK_API size_t rk_set_notes(const struct rk_set *set);
-RK_API int rk_set_note(const struct rk_set *set, size_t index, struct rk_note *ret);
+RK_API size_t rk_set_note_count(const struct rk_set *set);
+RK_API int rk_set_note_get(const struct rk_set *set, size_t index, struct rk_note *ret);
 
 /* A count. Frozen: no field will ever be added. */
 struct rk_value {
@@ -198,7 +198,7 @@ RK_API int rk_set_modify(struct rk_set *set, size_t event, const struct rk_event
  * only count. */
 RK_API int rk_set_lost(struct rk_set *set, size_t event, uint64_t *ret);
 
-/* All events of one slot, one read(2) per group or none; n is rk_set_events(). An event that could not
+/* All events of one slot, one read(2) per group or none; n is rk_set_event_count(). An event that could not
  * be read has running == 0, and rk_set_explain() knows the reason. Where a thread was opened on each CPU
  * apart (sampling), a slot is enabled whenever the thread runs, on whichever CPU: scale totals, not slots. */
 RK_API int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n);

@@ -10,7 +10,7 @@
  *             printf("%d %#jx\n", s.tid, (uintmax_t)s.ip);
  *         rk_stream_release(st);
  *     }
- *     rk_stream_close(st);
+ *     rk_stream_free(st);
  *
  * rk_stream_next() never blocks. On a file, 0 is its end. On a live set, 0 means that nothing is due now: wait on
  * rk_stream_fd() with poll(2). Records are held back until no earlier one can still arrive from another CPU, at most until
@@ -62,7 +62,7 @@ RK_API int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_
  * killed is read as far as it got; rk_stream_info().cut then says so. */
 RK_API int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_error *e);
 
-RK_API struct rk_stream *rk_stream_close(struct rk_stream *stream);
+RK_API struct rk_stream *rk_stream_free(struct rk_stream *stream);
 
 /* Readable when records wait in a ring (rk_set_options.wakeup_…), once for each wake-up, and when a measured thread ends:
  * then call next() until it returns 0. The records of what runs already don't make it readable. -EINVAL for a file. The
@@ -140,15 +140,15 @@ RK_API int64_t rk_stream_columns(struct rk_stream *stream, struct rk_columns *co
 /* The fields of an event's tracepoint payload (RK_SAMPLE_RAW), for rk_field_value(): live from tracefs, of a recording
  * from its tracing data. How many there are; 0: it is no tracepoint; -ENOENT: not described, -EACCES: tracefs may not be
  * read. */
-RK_API int rk_stream_fields(struct rk_stream *stream, uint32_t event);
+RK_API int rk_stream_field_count(struct rk_stream *stream, uint32_t event);
 /* One of them; its texts live as long as the stream. -ERANGE. */
-RK_API int rk_stream_field(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret);
+RK_API int rk_stream_field_get(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret);
 
 /* Cold: what the last -errno of next(), release() or sample() was about. -ENOENT: none failed. */
 RK_API int rk_stream_explain(const struct rk_stream *stream, struct rk_error *ret);
 
 /* The events of the stream. */
-RK_API size_t rk_stream_events(const struct rk_stream *stream);
+RK_API size_t rk_stream_event_count(const struct rk_stream *stream);
 struct rk_stream_event {
     uint32_t size;
     uint32_t type;
@@ -161,7 +161,7 @@ struct rk_stream_event {
                            as they are to be looked up; else they are return addresses, but for the first */
     uint32_t call_stack; /* 1: the branches of its samples are the callers (LBR), the latest first */
 };
-RK_API int rk_stream_event(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret);
+RK_API int rk_stream_event_get(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret);
 
 /* What is known about a recording; strings are "" where nothing was stored. */
 struct rk_stream_info {
@@ -182,8 +182,9 @@ struct rk_stream_build_id {
     const unsigned char *id; /* lives as long as the stream, as does path */
     const char *path;        /* "[kernel.kallsyms]" for the kernel */
 };
-RK_API size_t rk_stream_build_ids(const struct rk_stream *stream);
-RK_API int rk_stream_build_id(const struct rk_stream *stream, size_t index, struct rk_stream_build_id *ret);
+RK_API size_t rk_stream_build_id_count(const struct rk_stream *stream);
+RK_API int rk_stream_build_id_get(const struct rk_stream *stream, size_t index,
+                                  struct rk_stream_build_id *ret);
 
 /* What was kept and what was not, of one event (RK_NO_EVENT: of all), of the records seen so far; at a
  * recording's end it is the truth that the recorder wrote. */

@@ -45,7 +45,7 @@ struct rk_symbolizer_options {
 
 RK_API int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
                               struct rk_error *e);
-RK_API struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer);
+RK_API struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer);
 
 /* Why an address has no name. rk_miss_text() says it in words. */
 enum rk_miss {

@@ -9,8 +9,8 @@
  *     uint64_t pcs[256];
  *     rk_unwinder_open(NULL, &unwinder, &e);
  *     … for each record r:  rk_image_feed(image, r);
- *     … for a sample s:     n = rk_unwind_sample(unwinder, image, &s, pcs, 256, &status);
- *     rk_unwinder_close(unwinder);
+ *     … for a sample s:     n = rk_unwinder_sample(unwinder, image, &s, pcs, 256, &status);
+ *     rk_unwinder_free(unwinder);
  *
  * Addresses come as they are to be looked up: pcs[0] is where the thread was, each other one lies inside its
  * call (return address − 1, since the call may have been the function's last instruction), except that which
@@ -57,11 +57,11 @@ struct rk_unwinder_options {
 /* 0, -EOPNOTSUPP: a machine that is not known here, or -errno. */
 RK_API int rk_unwinder_open(const struct rk_unwinder_options *options, struct rk_unwinder **ret,
                             struct rk_error *e);
-RK_API struct rk_unwinder *rk_unwinder_close(struct rk_unwinder *unwinder);
+RK_API struct rk_unwinder *rk_unwinder_free(struct rk_unwinder *unwinder);
 
 /* The registers to ask for (rk_set_options.regs_user), by the kernel's numbers, for a machine: all general ones.
  * 0 for one that is not known. */
-RK_API uint64_t rk_unwind_registers(uint32_t machine);
+RK_API uint64_t rk_unwinder_registers(uint32_t machine);
 
 /* How a stack ended. */
 enum rk_unwind_end {
@@ -104,9 +104,9 @@ struct rk_unwind_status {
 
 /* The frames of a sample's user stack, innermost first: their number, at most `max`; 0 where the sample has no
  * registers; *status (may be NULL) says how it ended. -errno: -EINVAL another image than before, -ENOMEM. Hot. */
-RK_API int rk_unwind_sample(struct rk_unwinder *unwinder, const struct rk_image *image,
-                            const struct rk_sample *sample, uint64_t *pcs, size_t max,
-                            struct rk_unwind_status *status);
+RK_API int rk_unwinder_sample(struct rk_unwinder *unwinder, const struct rk_image *image,
+                              const struct rk_sample *sample, uint64_t *pcs, size_t max,
+                              struct rk_unwind_status *status);
 
 #ifdef __cplusplus
 }

@@ -176,7 +176,7 @@ static PyType_Spec spec = {
 /* What a sampling set is asked for, to find stacks whatever the program was built with: {option: number}. */
 static PyObject *whole_stacks(PyObject *module, PyObject *args)
 {
-    uint64_t registers = rk_unwind_registers(RK_MACHINE_HERE);
+    uint64_t registers = rk_unwinder_registers(RK_MACHINE_HERE);
     unsigned bytes;
 
     (void)module;

@@ -28,7 +28,7 @@ static void host_dealloc(PyObject *o)
 {
     struct host *self = (struct host *)o;
 
-    rk_host_close(self->handle);
+    rk_host_free(self->handle);
     unmake(o);
 }
 
@@ -64,7 +64,7 @@ static PyObject *host_pmus(PyObject *o, PyObject *unused)
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < n; i++) {
         struct rk_pmu pmu = {.size = sizeof pmu};
-        if (rk_host_pmu(h, (size_t)i, &pmu) < 0)
+        if (rk_host_pmu_get(h, (size_t)i, &pmu) < 0)
             continue; /* its type can't be read: a file that vanished */
         PyObject *row =
             Py_BuildValue("NIN", text(pmu.name), (unsigned)pmu.type, PyBool_FromLong((long)pmu.core));
@@ -133,9 +133,9 @@ static PyObject *host_doctor(PyObject *o, PyObject *unused)
     if (rc < 0)
         return raise_error(state_of(o), rc, &e);
     PyObject *rows = PyList_New(0);
-    for (size_t i = 0; rows && i < rk_doctor_checks(doctor); i++) {
+    for (size_t i = 0; rows && i < rk_doctor_check_count(doctor); i++) {
         struct rk_check c = {.size = sizeof c};
-        rk_doctor_check(doctor, i, &c);
+        rk_doctor_check_get(doctor, i, &c);
         PyObject *row = Py_BuildValue(
             "NNsNNNs", text(c.name), text(c.title), verdicts[c.verdict <= 2 ? c.verdict : 2], text(c.what),
             text(c.remedy), text(c.keep), c.verdict == RK_VERDICT_YES ? "" : rk_cause_name(c.cause));

@@ -14,7 +14,7 @@ static PyObject *region_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return NULL;
     struct region *self = make(type);
     if (self)
-        self->handle = rk_region_get(name);
+        self->handle = rk_region_named(name);
     return (PyObject *)self;
 }
 

@@ -57,7 +57,7 @@ static int take_options(struct rk_set_options *options, PyObject *dict)
 /* Names, units and scales of the events as they were opened. */
 static int describe(struct set *self)
 {
-    self->n = (Py_ssize_t)rk_set_events(self->handle);
+    self->n = (Py_ssize_t)rk_set_event_count(self->handle);
     self->names = PyTuple_New(self->n);
     self->units = PyTuple_New(self->n);
     self->scales = PyTuple_New(self->n);
@@ -65,7 +65,7 @@ static int describe(struct set *self)
         return -1;
     for (Py_ssize_t i = 0; i < self->n; i++) {
         struct rk_event event = {.size = sizeof event};
-        rk_set_event(self->handle, (size_t)i, &event);
+        rk_set_event_get(self->handle, (size_t)i, &event);
         PyObject *name = text(event.name), *unit = text(event.unit), *scale = PyFloat_FromDouble(event.scale);
         if (!name || !unit || !scale) {
             Py_XDECREF(name);
@@ -130,7 +130,7 @@ static void set_dealloc(PyObject *o)
 {
     struct set *self = (struct set *)o;
 
-    rk_set_close(self->handle);
+    rk_set_free(self->handle);
     Py_XDECREF(self->host);
     Py_XDECREF(self->names);
     Py_XDECREF(self->units);
@@ -216,8 +216,8 @@ static PyObject *set_read_slot(PyObject *o, PyObject *args)
 
     if (!set || !PyArg_ParseTuple(args, "n", &slot))
         return NULL;
-    if (slot < 0 || (size_t)slot >= rk_set_slots(set))
-        return PyErr_Format(PyExc_IndexError, "there are %zd slots", (Py_ssize_t)rk_set_slots(set));
+    if (slot < 0 || (size_t)slot >= rk_set_slot_count(set))
+        return PyErr_Format(PyExc_IndexError, "there are %zd slots", (Py_ssize_t)rk_set_slot_count(set));
     struct reading *r = reading_make(self->reading, o, self->n);
     if (!r)
         return NULL;
@@ -236,7 +236,7 @@ static PyObject *set_slots(PyObject *o, PyObject *unused)
     PyObject *list = set ? PyList_New(0) : NULL;
 
     (void)unused;
-    for (size_t i = 0; list && i < rk_set_slots(set); i++) {
+    for (size_t i = 0; list && i < rk_set_slot_count(set); i++) {
         int32_t pid = -1, cpu = -1;
         rk_set_slot(set, i, &pid, &cpu);
         PyObject *row = Py_BuildValue("iiN", (int)pid, (int)cpu, text(rk_set_slot_cgroup(set, i)));
@@ -254,9 +254,9 @@ static PyObject *set_notes(PyObject *o, PyObject *unused)
     PyObject *list = set ? PyList_New(0) : NULL;
 
     (void)unused;
-    for (size_t i = 0; list && i < rk_set_notes(set); i++) {
+    for (size_t i = 0; list && i < rk_set_note_count(set); i++) {
         struct rk_note n = {.size = sizeof n};
-        rk_set_note(set, i, &n);
+        rk_set_note_get(set, i, &n);
         PyObject *event = n.event == UINT32_MAX ? text(NULL) : PyLong_FromUnsignedLong(n.event);
         PyObject *row = Py_BuildValue("NsNNN", event, rk_cause_name(n.cause), PyBool_FromLong((long)n.absent),
                                       text(n.what), text(n.remedy));
@@ -326,7 +326,7 @@ static PyObject *set_close(PyObject *o, PyObject *unused)
     (void)unused;
     if (self->users)
         return PyErr_Format(PyExc_RuntimeError, "a stream or a recording reads this set: close that first");
-    self->handle = rk_set_close(self->handle);
+    self->handle = rk_set_free(self->handle);
     Py_RETURN_NONE;
 }
 

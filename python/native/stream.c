@@ -14,7 +14,7 @@ struct stream {
 
 static void let_go(struct stream *self)
 {
-    self->handle = rk_stream_close(self->handle);
+    self->handle = rk_stream_free(self->handle);
     if (self->set)
         ((struct set *)self->set)->users--;
     Py_CLEAR(self->set);
@@ -227,9 +227,9 @@ static PyObject *stream_events(PyObject *o, PyObject *unused)
     PyObject *list = stream ? PyList_New(0) : NULL;
 
     (void)unused;
-    for (size_t i = 0; list && i < rk_stream_events(stream); i++) {
+    for (size_t i = 0; list && i < rk_stream_event_count(stream); i++) {
         struct rk_stream_event event = {.size = sizeof event};
-        rk_stream_event(stream, i, &event);
+        rk_stream_event_get(stream, i, &event);
         PyObject *name = text(event.name);
         if (!name || PyList_Append(list, name) < 0)
             Py_CLEAR(list);

@@ -18,8 +18,8 @@ static void symbolizer_dealloc(PyObject *o)
 {
     struct symbolizer *self = (struct symbolizer *)o;
 
-    rk_symbolizer_close(self->handle);
-    rk_image_close(self->image);
+    rk_symbolizer_free(self->handle);
+    rk_image_free(self->image);
     free(self->path);
     unmake(o);
 }
@@ -181,13 +181,13 @@ static int of_process(struct job *j, PyObject *list)
     for (size_t i = 0; rc == 0 && i < j->n; i++)
         if (j->places[i].module == RK_NO_MODULE)
             rc = nowhere(j, list, i);
-    for (uint32_t m = 0; rc == 0 && m < rk_image_modules(j->of->image); m++) {
+    for (uint32_t m = 0; rc == 0 && m < rk_image_module_count(j->of->image); m++) {
         struct rk_module module = {.size = sizeof module};
         size_t n = 0;
         for (size_t i = 0; i < j->n; i++)
             if (j->places[i].module == m)
                 offsets[n] = j->places[i].offset, index[n++] = i;
-        if (n && (rc = rk_image_module(j->of->image, m, &module)) == 0)
+        if (n && (rc = rk_image_module_get(j->of->image, m, &module)) == 0)
             rc = resolve(j, list, &module, offsets, index, n);
     }
     free(offsets);

@@ -52,8 +52,8 @@ struct rk_capture *capture_free(struct rk_capture *c)
         c->place.fd = -1; /* not ours */
     place_close(&c->place);
     hits_close(&c->hits);
-    rk_image_close(c->image);
-    rk_stream_close(c->stream); /* its reader's thread asks frames */
+    rk_image_free(c->image);
+    rk_stream_free(c->stream); /* its reader's thread asks frames */
     frames_close(&c->frames);
     for (size_t i = 0; i < c->command_n; i++)
         free(c->command[i]);

@@ -94,7 +94,7 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
 
     for (uint32_t i = 0; i < set->n_events; i++)
         some += has_stacks(set, i);
-    if (some == 0 || rk_unwind_registers(RK_MACHINE_HERE) == 0)
+    if (some == 0 || rk_unwinder_registers(RK_MACHINE_HERE) == 0)
         return 0;
     frames->layouts = calloc(set->n_events, sizeof *frames->layouts);
     frames->chain = malloc(CHAIN_WORDS * sizeof *frames->chain);
@@ -125,7 +125,7 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
 
 void frames_close(struct frames *frames)
 {
-    frames->unwinder = rk_unwinder_close(frames->unwinder);
+    frames->unwinder = rk_unwinder_free(frames->unwinder);
     free(frames->layouts);
     free(frames->chain);
     free(frames->record);

@@ -68,7 +68,7 @@ int hits_write(const struct hits *hits, const struct rk_image *image, int root,
         struct rk_module module = {.size = sizeof module};
         struct build_id id;
 
-        if (!hits->modules.items[i] || rk_image_module(image, i, &module) < 0)
+        if (!hits->modules.items[i] || rk_image_module_get(image, i, &module) < 0)
             continue;
         int r = module_build_id(root, &module, &id);
         if (r == -ENOMEM)
@@ -101,7 +101,7 @@ int hits_code_maps(const struct hits *hits, const struct rk_image *image, int ro
     for (uint32_t i = 0; i < hits->modules.n; i++) {
         struct rk_module module = {.size = sizeof module};
 
-        if (!hits->modules.items[i] || rk_image_module(image, i, &module) < 0 ||
+        if (!hits->modules.items[i] || rk_image_module_get(image, i, &module) < 0 ||
             module.kind != RK_MODULE_ANONYMOUS || module.pid <= 0 || module.pid == last)
             continue;
         last = module.pid;

@@ -215,7 +215,7 @@ static int put_pmus(struct rk_capture *c)
 
     for (int i = 0; i < n && r == 0; i++) {
         struct rk_pmu pmu = {.size = sizeof pmu};
-        r = rk_host_pmu(c->host, (size_t)i, &pmu);
+        r = rk_host_pmu_get(c->host, (size_t)i, &pmu);
         if (r == 0)
             r = bytes_u32(&bytes, pmu.type);
         if (r == 0)

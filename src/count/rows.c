@@ -173,7 +173,7 @@ static int collect(struct rk_rows *rows, struct rk_host *host, struct place *pla
 static int check(const struct rk_set *set, uint32_t by, struct rk_error *e)
 {
     if (by > RK_BY_CGROUP)
-        return fail_argument(e, RK_STAGE_READ, "rk_rows_make: there is no enum rk_by %u", by);
+        return fail_argument(e, RK_STAGE_READ, "rk_rows_open: there is no enum rk_by %u", by);
     for (uint32_t i = 0; i < set->n_slots; i++) {
         if (by == RK_BY_THREAD && set->slots[i].pid < 0)
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure a process or a thread",
@@ -216,11 +216,11 @@ static int fill(struct rk_rows *rows, struct rk_host *host, struct rk_error *e)
     return collect(rows, host, places, e);
 }
 
-int rk_rows_make(struct rk_host *host, struct rk_set *set, uint32_t by, struct rk_rows **ret,
+int rk_rows_open(struct rk_host *host, struct rk_set *set, uint32_t by, struct rk_rows **ret,
                  struct rk_error *e)
 {
     if (!host || !set || !ret)
-        return fail_null(e, RK_STAGE_READ, "rk_rows_make", !host ? "host" : !set ? "set" : "ret");
+        return fail_null(e, RK_STAGE_READ, "rk_rows_open", !host ? "host" : !set ? "set" : "ret");
     if (set_forked(set))
         return fail(e, -ESTALE, RK_STAGE_READ, RK_CAUSE_FORKED, NULL,
                     "the set belongs to the process that this one was forked from");
@@ -246,7 +246,7 @@ size_t rk_rows_count(const struct rk_rows *rows)
     return rows ? rows->n : 0;
 }
 
-int rk_rows_row(const struct rk_rows *rows, size_t row, struct rk_row *ret)
+int rk_rows_get(const struct rk_rows *rows, size_t row, struct rk_row *ret)
 {
     if (!rows || !ret)
         return -EINVAL;

@@ -95,7 +95,7 @@ static __attribute__((noinline)) int switch_family(const struct rk_set *set, uns
     return first;
 }
 
-/* Once for a set; rk_set_note() tells. There is room for it since the opening. */
+/* Once for a set; rk_set_note_get() tells. There is room for it since the opening. */
 static void note_doubt(struct rk_set *set, int32_t before)
 {
     int32_t after = births_mark();

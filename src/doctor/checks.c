@@ -190,7 +190,7 @@ static void check_user_read(struct rk_host *host, struct doctor_check *check)
     } else {
         say(check, RK_VERDICT_YES, "read cycles of this thread in user space");
     }
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
 }

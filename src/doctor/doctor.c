@@ -57,12 +57,12 @@ struct rk_doctor *rk_doctor_free(struct rk_doctor *doctor)
     return NULL;
 }
 
-size_t rk_doctor_checks(const struct rk_doctor *doctor)
+size_t rk_doctor_check_count(const struct rk_doctor *doctor)
 {
     return doctor ? doctor->n : 0;
 }
 
-int rk_doctor_check(const struct rk_doctor *doctor, size_t index, struct rk_check *ret)
+int rk_doctor_check_get(const struct rk_doctor *doctor, size_t index, struct rk_check *ret)
 {
     if (!doctor)
         return -EINVAL;

@@ -16,7 +16,7 @@ struct cell counts_cell(const struct rk_counts *counts, const struct rk_counts_r
                         .value = row->values[event],
                         .metric = {.size = sizeof cell.metric}};
 
-    rk_set_event(row->set, event, &cell.event);
+    rk_set_event_get(row->set, event, &cell.event);
     double scale = cell.event.scale != 0 ? cell.event.scale : 1.0;
     if (!cell.event.unit)
         cell.event.unit = "";
@@ -28,7 +28,7 @@ struct cell counts_cell(const struct rk_counts *counts, const struct rk_counts_r
     cell.percent = cell.value.enabled ? 100.0 * (double)cell.value.running / (double)cell.value.enabled : 0.0;
     uint64_t wall = counts->wall_ns * (counts->runs > 1 ? counts->runs : 1); /* as the values: of all runs */
     cell.derived =
-        rk_metric_derive(row->set, row->values, rk_set_events(row->set), wall, event, &cell.metric) == 1;
+        rk_metric_derive(row->set, row->values, rk_set_event_count(row->set), wall, event, &cell.metric) == 1;
     if (counts->runs > 1 && row->mean && row->stdev) {
         cell.mean = row->mean[event] * scale;
         cell.stdev = row->stdev[event] * scale;
@@ -45,8 +45,8 @@ void counts_reason(const struct rk_counts_row *row, size_t event, struct rk_erro
     *e = (struct rk_error){.size = sizeof *e};
     if (rk_set_explain(row->set, row->slot < SIZE_MAX ? (size_t)row->slot : SIZE_MAX, event, e) == 0)
         return;
-    for (size_t i = 0; i < rk_set_notes(row->set); i++) {
-        if (rk_set_note(row->set, i, &note) < 0 || note.event != event || !note.absent)
+    for (size_t i = 0; i < rk_set_note_count(row->set); i++) {
+        if (rk_set_note_get(row->set, i, &note) < 0 || note.event != event || !note.absent)
             continue;
         e->cause = note.cause;
         snprintf(e->what, sizeof e->what, "%s", note.what);
@@ -102,8 +102,9 @@ int rk_counts_export(const struct rk_set *set, const struct rk_value *values, si
 {
     if (!set || !values)
         return fail_null(e, RK_STAGE_EXPORT, "rk_counts_export", set ? "values" : "set");
-    if (n != rk_set_events(set))
-        return fail_argument(e, RK_STAGE_EXPORT, "%zu values for a set of %zu events", n, rk_set_events(set));
+    if (n != rk_set_event_count(set))
+        return fail_argument(e, RK_STAGE_EXPORT, "%zu values for a set of %zu events", n,
+                             rk_set_event_count(set));
     struct rk_counts_row row = {.set = set, .values = values, .slot = UINT64_MAX};
     struct rk_counts counts = {.size = sizeof counts,
                                .rows = &row,

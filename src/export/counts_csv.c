@@ -126,7 +126,7 @@ void counts_csv(const struct rk_counts *counts, struct output *out)
     if (!counts->no_header)
         write_header(counts, out);
     for (size_t r = 0; r < counts->n; r++)
-        for (size_t i = 0; i < rk_set_events(counts->rows[r].set); i++)
+        for (size_t i = 0; i < rk_set_event_count(counts->rows[r].set); i++)
             write_cell(counts, &counts->rows[r], i, out);
     if (!counts->exit)
         return;

@@ -11,8 +11,8 @@ static void write_note(struct json *j, const struct rk_set *set, size_t event)
 {
     struct rk_note note = {.size = sizeof note};
 
-    for (size_t i = 0; i < rk_set_notes(set); i++) {
-        if (rk_set_note(set, i, &note) < 0 || note.event != event || note.absent)
+    for (size_t i = 0; i < rk_set_note_count(set); i++) {
+        if (rk_set_note_get(set, i, &note) < 0 || note.event != event || note.absent)
             continue;
         json_text(j, "note", note.what);
         return;
@@ -73,9 +73,9 @@ static void write_notes(struct json *j, const struct rk_counts *counts)
 {
     for (size_t r = 0; r < counts->n; r++) {
         const struct rk_set *set = counts->rows[r].set;
-        for (size_t i = 0; (r == 0 || set != counts->rows[r - 1].set) && i < rk_set_notes(set); i++) {
+        for (size_t i = 0; (r == 0 || set != counts->rows[r - 1].set) && i < rk_set_note_count(set); i++) {
             struct rk_note note = {.size = sizeof note};
-            if (rk_set_note(set, i, &note) < 0 || note.event != UINT32_MAX)
+            if (rk_set_note_get(set, i, &note) < 0 || note.event != UINT32_MAX)
                 continue;
             json_open(j, NULL, '{');
             json_text(j, "what", note.what);
@@ -108,7 +108,7 @@ void counts_json(const struct rk_counts *counts, struct output *out)
         json_bool(&j, "totals", true);
     json_open(&j, "events", '[');
     for (size_t r = 0; r < counts->n; r++)
-        for (size_t i = 0; i < rk_set_events(counts->rows[r].set); i++)
+        for (size_t i = 0; i < rk_set_event_count(counts->rows[r].set); i++)
             write_cell(&j, counts, &counts->rows[r], i);
     json_close(&j, ']');
     json_open(&j, "notes", '[');

@@ -10,7 +10,7 @@ static void (*const writers[])(const struct rk_profile *, struct output *) = {
     export_folded,     export_csv,     export_json,        export_pprof,
     export_speedscope, export_firefox, export_perf_script, export_html};
 
-const char *rk_profile_format(uint32_t index)
+const char *rk_profile_format_name(uint32_t index)
 {
     return index < sizeof names / sizeof *names ? names[index] : NULL;
 }

@@ -51,7 +51,7 @@ static void write_unnamed(struct json *j, const struct rk_profile *profile)
     json_open(j, "unnamed", '[');
     for (size_t i = 0; i < rk_profile_unnamed_count(profile); i++) {
         struct rk_unnamed u = {.size = sizeof u};
-        rk_profile_unnamed(profile, i, &u);
+        rk_profile_unnamed_get(profile, i, &u);
         json_open(j, NULL, '{');
         json_text(j, "module", u.module);
         json_text(j, "reason", rk_miss_text(u.miss));

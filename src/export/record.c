@@ -79,7 +79,7 @@ static int decode_read(const struct rk_stream *stream, const struct rk_record *f
 {
     struct rk_stream_event event = {.size = sizeof event};
 
-    if (from->event == RK_NO_EVENT || rk_stream_event(stream, from->event, &event) < 0)
+    if (from->event == RK_NO_EVENT || rk_stream_event_get(stream, from->event, &event) < 0)
         return -ENOENT;
     struct layout layout = {.read_format = event.read_format};
     int rc = layout_read(&layout, from, &r->sample);
@@ -203,7 +203,7 @@ void record_decode(struct rk_stream *stream, const struct rk_record *from,
     int rc = decode_body(stream, from, ret);
     if (rc < 0)
         ret->kind = rc == -ENOENT ? RECORD_UNKNOWN : RECORD_DAMAGED;
-    if (from->event != RK_NO_EVENT && rk_stream_event(stream, from->event, &event) == 0)
+    if (from->event != RK_NO_EVENT && rk_stream_event_get(stream, from->event, &event) == 0)
         ret->event = event.name;
     if (ret->kind == RECORD_SAMPLE && ret->sample.present & (RK_SAMPLE_REGS_USER | RK_SAMPLE_REGS_INTR))
         ret->machine = machine_of(stream);

@@ -168,7 +168,7 @@ static void write_bounded(struct json *j, const char *key, const unsigned char *
 
 static void write_trace(const struct record *r, struct json *j)
 {
-    int n = r->from->event == RK_NO_EVENT ? 0 : rk_stream_fields(r->stream, r->from->event);
+    int n = r->from->event == RK_NO_EVENT ? 0 : rk_stream_field_count(r->stream, r->from->event);
 
     if (n <= 0)
         return;
@@ -176,7 +176,7 @@ static void write_trace(const struct record *r, struct json *j)
     for (int i = 0; i < n; i++) {
         struct rk_field field = {.size = sizeof field};
         struct rk_field_value v;
-        if (rk_stream_field(r->stream, r->from->event, (size_t)i, &field) < 0 || field.is_common)
+        if (rk_stream_field_get(r->stream, r->from->event, (size_t)i, &field) < 0 || field.is_common)
             continue;
         if (rk_field_value(&field, &r->sample, &v) < 0)
             json_null(j, field.name);

@@ -31,7 +31,7 @@ int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e)
     return 0;
 }
 
-struct rk_host *rk_host_close(struct rk_host *host)
+struct rk_host *rk_host_free(struct rk_host *host)
 {
     if (!host)
         return NULL;

@@ -287,7 +287,7 @@ int rk_host_pmu_count(struct rk_host *host)
     return rc < 0 ? rc : (int)host->pmus.n;
 }
 
-int rk_host_pmu(struct rk_host *host, size_t index, struct rk_pmu *ret)
+int rk_host_pmu_get(struct rk_host *host, size_t index, struct rk_pmu *ret)
 {
     if (!host || !ret)
         return -EINVAL;

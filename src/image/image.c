@@ -14,14 +14,14 @@ int rk_image_open(struct rk_image **ret, struct rk_error *e)
         return fail_null(e, RK_STAGE_IMAGE, "rk_image_open", "ret");
     struct rk_image *image = calloc(1, sizeof *image);
     if (!image || modules_init(&image->modules) < 0) {
-        rk_image_close(image);
+        rk_image_free(image);
         return fail_memory(e, RK_STAGE_IMAGE);
     }
     *ret = image;
     return 0;
 }
 
-struct rk_image *rk_image_close(struct rk_image *image)
+struct rk_image *rk_image_free(struct rk_image *image)
 {
     if (image) {
         for (size_t i = 0; i < image->processes.n; i++)
@@ -153,12 +153,12 @@ int rk_image_find(const struct rk_image *image, int32_t pid, const uint64_t *add
     return 0;
 }
 
-size_t rk_image_modules(const struct rk_image *image)
+size_t rk_image_module_count(const struct rk_image *image)
 {
     return image ? image->modules.items.n : 0;
 }
 
-int rk_image_module(const struct rk_image *image, uint32_t module, struct rk_module *ret)
+int rk_image_module_get(const struct rk_image *image, uint32_t module, struct rk_module *ret)
 {
     if (!image || module >= image->modules.items.n)
         return -EINVAL;

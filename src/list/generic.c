@@ -90,7 +90,7 @@ static bool cores_wanted(const struct gather *g)
     bool wanted = !g->options.pmu;
 
     for (int i = 0; i < n && !wanted; i++)
-        wanted = rk_host_pmu(g->host, (size_t)i, &pmu) == 0 && pmu.core && gather_pmu(g, pmu.name);
+        wanted = rk_host_pmu_get(g->host, (size_t)i, &pmu) == 0 && pmu.core && gather_pmu(g, pmu.name);
     return wanted;
 }
 

@@ -119,7 +119,7 @@ static int check_pmu(struct gather *g, struct rk_error *e)
         return 0;
     int n = rk_host_pmu_count(g->host);
     for (int i = 0; i < n; i++)
-        matches += rk_host_pmu(g->host, (size_t)i, &pmu) == 0 && gather_pmu(g, pmu.name);
+        matches += rk_host_pmu_get(g->host, (size_t)i, &pmu) == 0 && gather_pmu(g, pmu.name);
     if (matches)
         return 0;
     if (n < 0)

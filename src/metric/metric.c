@@ -39,7 +39,7 @@ static double other(const struct counts *c, uint32_t type, uint64_t config, bool
 
     for (size_t i = 0; i < c->n; i++) {
         struct rk_event event = {.size = sizeof event};
-        if (rk_set_event(c->set, i, &event) < 0 || event.type != type || number(&event) != config ||
+        if (rk_set_event_get(c->set, i, &event) < 0 || event.type != type || number(&event) != config ||
             (same_modes && (event.flags & MODES) != (c->of.flags & MODES)))
             continue;
         double value = rk_value_scale(&c->values[i], NULL, NULL);
@@ -144,7 +144,7 @@ int rk_metric_derive(const struct rk_set *set, const struct rk_value *values, si
         return -EINVAL;
     struct counts c = {
         .set = set, .values = values, .n = n, .wall_ns = (double)wall_ns, .of = {.size = sizeof c.of}};
-    int rc = event < n ? rk_set_event(set, event, &c.of) : -ERANGE;
+    int rc = event < n ? rk_set_event_get(set, event, &c.of) : -ERANGE;
 
     if (rc < 0)
         return rc;

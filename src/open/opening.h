@@ -8,7 +8,7 @@
 
 /* Opens everything that the plan says into the set, whose events are copied and whose options are set; then what the
  * target got meanwhile, which is added to the plan, unless it stands still. On failure what was opened stays in the set,
- * for rk_set_close(). 0 or -errno with *e. */
+ * for rk_set_free(). 0 or -errno with *e. */
 int opening_run(struct rk_set *set, struct plan *plan, const struct rk_target *target, bool frozen,
                 struct rk_error *e);
 

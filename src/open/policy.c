@@ -85,7 +85,7 @@ bool policy_is_core(struct rk_host *host, uint32_t type)
         return false;
     int n = rk_host_pmu_count(host);
     for (int i = 0; i < n; i++)
-        if (rk_host_pmu(host, (size_t)i, &pmu) == 0 && pmu.type == type)
+        if (rk_host_pmu_get(host, (size_t)i, &pmu) == 0 && pmu.type == type)
             return pmu.core;
     return false;
 }

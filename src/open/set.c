@@ -21,11 +21,11 @@
 #include <stdio.h>
 #include <string.h>
 
-CLEANUP_FUNCTION(set, struct rk_set, rk_set_close)
-CLEANUP_FUNCTION(host, struct rk_host, rk_host_close)
+CLEANUP_FUNCTION(set, struct rk_set, rk_set_free)
+CLEANUP_FUNCTION(host, struct rk_host, rk_host_free)
 CLEANUP_FUNCTION(target, struct rk_target, rk_target_free)
 
-struct rk_set *rk_set_close(struct rk_set *set)
+struct rk_set *rk_set_free(struct rk_set *set)
 {
     if (!set)
         return NULL;
@@ -52,7 +52,7 @@ struct rk_set *rk_set_close(struct rk_set *set)
     free(set->row);
     vector_free(&set->notes);
     arena_free(&set->texts);
-    rk_host_close(set->own_host);
+    rk_host_free(set->own_host);
     free(set);
     return NULL;
 }
@@ -298,19 +298,19 @@ int rk_set_self(const char *text, struct rk_set **ret, struct rk_error *e)
     return 0;
 }
 
-size_t rk_set_events(const struct rk_set *set)
+size_t rk_set_event_count(const struct rk_set *set)
 {
     return set ? set->n_events : 0;
 }
 
-int rk_set_event(const struct rk_set *set, size_t event, struct rk_event *ret)
+int rk_set_event_get(const struct rk_set *set, size_t event, struct rk_event *ret)
 {
     if (!set)
         return -EINVAL;
     return event < set->n_events ? result_give(ret, &set->events[event].event, sizeof *ret) : -ERANGE;
 }
 
-size_t rk_set_slots(const struct rk_set *set)
+size_t rk_set_slot_count(const struct rk_set *set)
 {
     return set ? set->n_slots : 0;
 }
@@ -351,12 +351,12 @@ int set_note_add(struct rk_set *set, uint32_t event, uint32_t cause, bool absent
     return 0;
 }
 
-size_t rk_set_notes(const struct rk_set *set)
+size_t rk_set_note_count(const struct rk_set *set)
 {
     return set ? set->notes.n : 0;
 }
 
-int rk_set_note(const struct rk_set *set, size_t index, struct rk_note *ret)
+int rk_set_note_get(const struct rk_set *set, size_t index, struct rk_note *ret)
 {
     if (!set)
         return -EINVAL;

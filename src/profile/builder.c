@@ -39,17 +39,17 @@ int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_
     builder->slices.times = ours.times;
     rc = begin(builder, e);
     if (rc < 0)
-        rk_profile_builder_close(builder);
+        rk_profile_builder_free(builder);
     else
         *ret = builder;
     return rc;
 }
 
-struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *builder)
+struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_builder *builder)
 {
     if (!builder)
         return NULL;
-    rk_image_close(builder->image);
+    rk_image_free(builder->image);
     vector_free(&builder->frames);
     for (size_t i = 0; i < builder->frame_of.n; i++)
         table_free(&builder->frame_of.items[i]);
@@ -74,7 +74,7 @@ struct rk_profile_builder *rk_profile_builder_close(struct rk_profile_builder *b
     vector_free(&builder->places);
     vector_free(&builder->words);
     vector_free(&builder->event_of);
-    rk_unwinder_close(builder->unwinder);
+    rk_unwinder_free(builder->unwinder);
     vector_free(&builder->unwound);
     vector_free(&builder->ready_of);
     free(builder->root);
@@ -264,7 +264,7 @@ static int event_of(struct rk_profile_builder *builder, const struct rk_stream *
         return 0;
     while (builder->event_of.n <= event) {
         struct rk_stream_event info = {.size = sizeof info};
-        if (rk_stream_event(stream, builder->event_of.n, &info) < 0)
+        if (rk_stream_event_get(stream, builder->event_of.n, &info) < 0)
             return 0;
         struct builder_event *row = vector_push(&builder->event_of);
         if (!row)
@@ -313,8 +313,8 @@ static int add(struct rk_profile_builder *b, const struct rk_sample *sample, uin
     return rc < 0 ? rc : builder_add(b, (uint32_t)cell, time, (struct amount){weight, 1});
 }
 
-int rk_profile_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
-                    const struct rk_record *record)
+int rk_profile_builder_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,
+                            const struct rk_record *record)
 {
     struct rk_sample sample = {.size = sizeof sample};
     struct builder_event what;

@@ -25,7 +25,7 @@ static int64_t feed(struct rk_profile_builder *builder, struct rk_stream *stream
 
     while ((rc = rk_stream_next(stream, &record)) != 0) {
         if (rc == 1) {
-            rc = rk_profile_feed(builder, stream, record);
+            rc = rk_profile_builder_feed(builder, stream, record);
             rk_stream_release(stream);
         }
         if (rc == -ENOMEM)
@@ -48,10 +48,12 @@ static int read_recording(const char *path, const struct rk_profile_options *opt
         rc = rk_profile_builder_open(options, &builder, e);
     int64_t damaged = rc < 0 ? rc : feed(builder, stream, e);
     if (damaged < 0)
-        rk_profile_builder_close(builder);
+        rk_profile_builder_free(builder);
     else
-        damaged = (rc = rk_profile_finish(builder, stream, &profile, damaged ? NULL : e)) < 0 ? rc : damaged;
-    rk_stream_close(stream);
+        damaged = (rc = rk_profile_builder_finish(builder, stream, &profile, damaged ? NULL : e)) < 0
+                      ? rc
+                      : damaged;
+    rk_stream_free(stream);
     if (damaged < 0)
         return (int)damaged;
     if (damaged && profile->summary.samples == 0) { /* nothing could be read: *e says why */

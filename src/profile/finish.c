@@ -11,7 +11,7 @@
 
 static void finish_free(struct finish *f)
 {
-    rk_symbolizer_close(f->symbolizer);
+    rk_symbolizer_free(f->symbolizer);
     free(f->functions_of);
     vector_free(&f->inlines);
     vector_free(&f->path);
@@ -88,7 +88,7 @@ static int64_t add_event(struct finish *f, const struct rk_stream *stream, uint3
     struct rk_stream_event event = {.size = sizeof event, .name = ""};
     struct rk_loss loss = {.size = sizeof loss};
 
-    if (number == RK_NO_EVENT || !stream || rk_stream_event(stream, number, &event) < 0)
+    if (number == RK_NO_EVENT || !stream || rk_stream_event_get(stream, number, &event) < 0)
         return maker_event(&f->maker, "", "", NULL);
     bool known = rk_stream_loss(stream, number, &loss) == 0;
     return maker_event(&f->maker, event.name, is_time(f->builder, &event) ? "ns" : "", known ? &loss : NULL);
@@ -98,7 +98,7 @@ static int64_t add_event(struct finish *f, const struct rk_stream *stream, uint3
 static int events(struct finish *f, const struct rk_stream *stream, struct table *ret)
 {
     const struct rk_profile_builder *b = f->builder;
-    size_t n = stream ? rk_stream_events(stream) : 0;
+    size_t n = stream ? rk_stream_event_count(stream) : 0;
     int64_t number = 0;
 
     for (size_t i = 0; i < n && number >= 0; i++)
@@ -204,12 +204,12 @@ static void summarise(const struct rk_profile_builder *b, const struct rk_stream
 /* What a recording knows of the files that ran, so that others now in their place are not believed. */
 static int tell_build_ids(struct finish *f, const struct rk_stream *stream)
 {
-    size_t n = stream ? rk_stream_build_ids(stream) : 0;
+    size_t n = stream ? rk_stream_build_id_count(stream) : 0;
     int rc = 0;
 
     for (size_t i = 0; i < n && rc == 0; i++) {
         struct rk_stream_build_id id = {.size = sizeof id};
-        rc = rk_stream_build_id(stream, i, &id);
+        rc = rk_stream_build_id_get(stream, i, &id);
         if (rc == 0 && id.bytes)
             rc = rk_image_feed_build_id(f->builder->image, id.path, id.id, id.bytes);
     }
@@ -254,16 +254,16 @@ static int finish_run(struct finish *f, struct rk_profile_builder *builder, cons
                           strerror(-rc));
 }
 
-int rk_profile_finish(struct rk_profile_builder *builder, const struct rk_stream *stream,
-                      struct rk_profile **ret, struct rk_error *e)
+int rk_profile_builder_finish(struct rk_profile_builder *builder, const struct rk_stream *stream,
+                              struct rk_profile **ret, struct rk_error *e)
 {
     if (!builder || !ret) {
-        rk_profile_builder_close(builder);
-        return fail_null(e, RK_STAGE_PROFILE, "rk_profile_finish", builder ? "ret" : "builder");
+        rk_profile_builder_free(builder);
+        return fail_null(e, RK_STAGE_PROFILE, "rk_profile_builder_finish", builder ? "ret" : "builder");
     }
     struct finish f = {.builder = builder};
     int rc = finish_run(&f, builder, stream, ret, e);
     finish_free(&f);
-    rk_profile_builder_close(builder);
+    rk_profile_builder_free(builder);
     return rc;
 }

@@ -164,7 +164,7 @@ int finish_name(struct finish *f)
         if (begin[m] == begin[m + 1])
             continue;
         if (m < modules)
-            rc = rk_image_module(f->builder->image, (uint32_t)m, &module);
+            rc = rk_image_module_get(f->builder->image, (uint32_t)m, &module);
         if (rc >= 0)
             rc = name_frames(f, &module, m < modules, order + begin[m], begin[m + 1] - begin[m]);
     }

@@ -59,7 +59,7 @@ size_t rk_profile_unnamed_count(const struct rk_profile *profile)
     return profile ? profile->unnamed.n : 0;
 }
 
-int rk_profile_unnamed(const struct rk_profile *profile, size_t index, struct rk_unnamed *ret)
+int rk_profile_unnamed_get(const struct rk_profile *profile, size_t index, struct rk_unnamed *ret)
 {
     if (!profile)
         return -EINVAL;

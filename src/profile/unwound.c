@@ -21,9 +21,9 @@ static int tell_build_ids(struct rk_image *image, const struct rk_stream *stream
 {
     int rc = 0;
 
-    for (size_t i = 0; i < rk_stream_build_ids(stream) && rc == 0; i++) {
+    for (size_t i = 0; i < rk_stream_build_id_count(stream) && rc == 0; i++) {
         struct rk_stream_build_id id = {.size = sizeof id};
-        rc = rk_stream_build_id(stream, i, &id);
+        rc = rk_stream_build_id_get(stream, i, &id);
         if (rc == 0 && id.bytes)
             rc = rk_image_feed_build_id(image, id.path, id.id, id.bytes);
     }
@@ -51,7 +51,7 @@ static int ready(struct rk_profile_builder *b, const struct rk_stream *stream, u
         return 0;
     while (b->ready_of.n <= event) {
         struct rk_stream_event info = {.size = sizeof info};
-        if (rk_stream_event(stream, b->ready_of.n, &info) < 0)
+        if (rk_stream_event_get(stream, b->ready_of.n, &info) < 0)
             return 0;
         uint8_t *unwound = vector_push(&b->ready_of);
         if (!unwound)

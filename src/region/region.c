@@ -178,7 +178,7 @@ int rk_region_armed(void)
     return regions && !regions_forked(regions) && !__atomic_load_n(&armed.over, __ATOMIC_ACQUIRE);
 }
 
-struct rk_region *rk_region_get(const char *name)
+struct rk_region *rk_region_named(const char *name)
 {
     struct regions *regions = regions_if_armed();
 
@@ -231,7 +231,7 @@ struct rk_region *rk_region_enter(struct rk_region **site, const char *name)
     struct rk_region *region = site ? __atomic_load_n(site, __ATOMIC_ACQUIRE) : NULL;
 
     if (!region) {
-        region = rk_region_get(name);
+        region = rk_region_named(name);
         if (site)
             __atomic_store_n(site, region, __ATOMIC_RELEASE);
     }

@@ -51,7 +51,7 @@ static void free_thread(struct region_thread *thread)
 {
     if (!thread)
         return;
-    rk_set_close(thread->set);
+    rk_set_free(thread->set);
     tree_free(&thread->tree);
     free(thread->now);
     free(thread);
@@ -71,7 +71,7 @@ struct regions *regions_free(struct regions *regions)
     arena_free(&regions->texts);
     free(regions->about);
     rk_events_free(regions->events);
-    rk_host_close(regions->host);
+    rk_host_free(regions->host);
     sys_fork_word_free(regions->fork_word);
     pthread_mutex_destroy(&regions->lock);
     free(regions);
@@ -119,7 +119,7 @@ static void learn(struct regions *regions, const struct rk_set *set)
 
     for (uint32_t i = 0; i < regions->n_events; i++)
         regions->about[i].counted = true;
-    for (size_t i = 0; rk_set_note(set, i, &note) == 0; i++) {
+    for (size_t i = 0; rk_set_note_get(set, i, &note) == 0; i++) {
         if (note.event >= regions->n_events) {
             regions->note = keep(regions, note.what);
             regions->note_remedy = keep(regions, note.remedy);
@@ -243,7 +243,7 @@ void regions_leave(struct region_thread *thread)
     region_thread_read(thread, thread->now);
     tree_end_all(&thread->tree, thread->now);
     region_thread_give(thread);
-    thread->set = rk_set_close(thread->set);
+    thread->set = rk_set_free(thread->set);
     thread->ended = true;
     if (++regions->n_ended > REGIONS_ENDED_MAX)
         fold(regions, thread);

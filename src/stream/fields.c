@@ -113,7 +113,7 @@ static const struct event_format *find(const struct stream_formats *formats, uin
     return NULL;
 }
 
-int rk_stream_fields(struct rk_stream *st, uint32_t event)
+int rk_stream_field_count(struct rk_stream *st, uint32_t event)
 {
     if (!st)
         return -EINVAL;
@@ -133,9 +133,9 @@ int rk_stream_fields(struct rk_stream *st, uint32_t event)
     return text ? keep(st->formats, event, text, n) : -ENOENT;
 }
 
-int rk_stream_field(struct rk_stream *st, uint32_t event, size_t index, struct rk_field *ret)
+int rk_stream_field_get(struct rk_stream *st, uint32_t event, size_t index, struct rk_field *ret)
 {
-    int r = rk_stream_fields(st, event);
+    int r = rk_stream_field_count(st, event);
 
     if (r < 0)
         return r;

@@ -255,16 +255,16 @@ int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_error *e)
         return fail_memory(e, RK_STAGE_STREAM);
     st->file = calloc(1, sizeof *st->file);
     if (!st->file) {
-        rk_stream_close(st);
+        rk_stream_free(st);
         return fail_memory(e, RK_STAGE_STREAM);
     }
     int r = perfdata_reader_open(path, &st->file->reader, e);
     if (r < 0) {
-        rk_stream_close(st);
+        rk_stream_free(st);
         return r;
     }
     if ((r = take_events(st)) < 0 || (r = take_ledger(st)) < 0) {
-        rk_stream_close(st);
+        rk_stream_free(st);
         return r == -ENOMEM ? fail_memory(e, RK_STAGE_STREAM)
                             : fail(e, r, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, NULL,
                                    "%s: an event's sample fields can't be together", path);
@@ -299,14 +299,14 @@ int file_explain(const struct stream_file *file, struct rk_error *ret)
     return perfdata_reader_explain(file->reader, ret);
 }
 
-size_t rk_stream_build_ids(const struct rk_stream *st)
+size_t rk_stream_build_id_count(const struct rk_stream *st)
 {
     const struct perfdata_build_id *ids;
 
     return st && st->file ? perfdata_reader_build_ids(st->file->reader, &ids) : 0;
 }
 
-int rk_stream_build_id(const struct rk_stream *st, size_t index, struct rk_stream_build_id *ret)
+int rk_stream_build_id_get(const struct rk_stream *st, size_t index, struct rk_stream_build_id *ret)
 {
     const struct perfdata_build_id *ids;
 

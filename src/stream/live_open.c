@@ -140,7 +140,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
     if (!live || !(live->values = calloc(set->n_events, sizeof *live->values))) {
         st->live = NULL;
         free(live);
-        rk_stream_close(st);
+        rk_stream_free(st);
         return fail_memory(e, RK_STAGE_STREAM);
     }
     live->set = set;
@@ -161,7 +161,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
             fail(e, r, RK_STAGE_STREAM, r == -ENOMEM ? RK_CAUSE_MEMORY : RK_CAUSE_UNKNOWN, NULL,
                  "epoll_ctl: %s", strerror(-r));
     if (r < 0) {
-        rk_stream_close(st);
+        rk_stream_free(st);
         return r;
     }
     for (uint32_t i = 0; i < live->n && live->overwrite; i++)

@@ -17,7 +17,7 @@ struct rk_stream *stream_new(void)
     return st;
 }
 
-struct rk_stream *rk_stream_close(struct rk_stream *st)
+struct rk_stream *rk_stream_free(struct rk_stream *st)
 {
     if (!st)
         return NULL;
@@ -354,7 +354,7 @@ int rk_stream_read(const struct rk_stream *st, const struct rk_record *record, s
     return r;
 }
 
-size_t rk_stream_events(const struct rk_stream *st)
+size_t rk_stream_event_count(const struct rk_stream *st)
 {
     return st ? st->events.n : 0;
 }
@@ -366,7 +366,7 @@ static bool stream_unwound(const struct perf_attr *a)
            !(a->sample_type & RK_SAMPLE_STACK_USER);
 }
 
-int rk_stream_event(const struct rk_stream *st, size_t index, struct rk_stream_event *ret)
+int rk_stream_event_get(const struct rk_stream *st, size_t index, struct rk_stream_event *ret)
 {
     if (!st)
         return -EINVAL;

@@ -93,7 +93,7 @@ struct rk_stream {
     struct stream_file *file;
 };
 
-/* An empty stream, or NULL: out of memory. Whatever is added later, rk_stream_close() frees it. */
+/* An empty stream, or NULL: out of memory. Whatever is added later, rk_stream_free() frees it. */
 struct rk_stream *stream_new(void);
 
 /* Adds an event with its ids. `name` must outlive the stream. 0, -ENOMEM, -EINVAL (an attr that can't be). */

@@ -45,7 +45,7 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     return 0;
 }
 
-struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer)
+struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
 {
     if (symbolizer) {
         for (size_t i = 0; i < symbolizer->modules.n; i++) {

@@ -117,7 +117,7 @@ int chain_unwind(struct rk_unwinder *unwinder, const struct rk_image *image, con
         return (int)at;
     uint64_t *pcs = ret + at + 1;
     size_t room = max - at - 1;
-    int n = rk_unwind_sample(unwinder, image, sample, pcs, room, &status);
+    int n = rk_unwinder_sample(unwinder, image, sample, pcs, room, &status);
     if (n < 0)
         return n;
     size_t frames = (size_t)n;

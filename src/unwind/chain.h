@@ -30,7 +30,7 @@ static inline bool chain_has_stack(uint64_t present)
     return (present & both) == both;
 }
 
-/* The words of the chain, at most `max`, and one more in *tally. -errno as rk_unwind_sample(). `misc` is the record's.
+/* The words of the chain, at most `max`, and one more in *tally. -errno as rk_unwinder_sample(). `misc` is the record's.
  * Hot. */
 int chain_unwind(struct rk_unwinder *unwinder, const struct rk_image *image, const struct rk_sample *sample,
                  uint16_t misc, uint64_t *ret, size_t max, struct chain_tally *tally);

@@ -42,7 +42,7 @@ const struct machine *machine_of(uint32_t number)
                                           : NULL;
 }
 
-uint64_t rk_unwind_registers(uint32_t number)
+uint64_t rk_unwinder_registers(uint32_t number)
 {
     const struct machine *machine = machine_of(number);
 

@@ -62,7 +62,7 @@ struct memo;
 struct memo *memo_open(const struct machine *machine);
 struct memo *memo_close(struct memo *memo);
 
-/* The frames of the sample's stack, as rk_unwind_sample() would give them: how many, 0: not known. Hot. */
+/* The frames of the sample's stack, as rk_unwinder_sample() would give them: how many, 0: not known. Hot. */
 size_t memo_find(struct memo *memo, const struct rk_sample *sample, uint64_t *pcs, size_t max);
 
 /* What is mapped is going to change; it has changed. As many of the one as of the other. */

@@ -84,9 +84,9 @@ static void remember(const struct walk *done, const struct machine *machine, con
         memo_keep_stack(memo, &caller, &reads, pcs, (size_t)n);
 }
 
-int rk_unwind_sample(struct rk_unwinder *unwinder, const struct rk_image *image,
-                     const struct rk_sample *sample, uint64_t *pcs, size_t max,
-                     struct rk_unwind_status *status)
+int rk_unwinder_sample(struct rk_unwinder *unwinder, const struct rk_image *image,
+                       const struct rk_sample *sample, uint64_t *pcs, size_t max,
+                       struct rk_unwind_status *status)
 {
     struct walk w = {.unwinder = unwinder, .image = image, .end = RK_UNWIND_BROKEN};
     const struct machine *machine = unwinder->machine;

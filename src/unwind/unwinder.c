@@ -54,18 +54,18 @@ int rk_unwinder_open(const struct rk_unwinder_options *options, struct rk_unwind
     if (unwinder->root < 0) {
         rc = fail(e, unwinder->root, RK_STAGE_IMAGE, RK_CAUSE_NO_FILE, NULL, "%s: %s", o.root ? o.root : "/",
                   strerror(-unwinder->root));
-        rk_unwinder_close(unwinder);
+        rk_unwinder_free(unwinder);
         return rc;
     }
     if (open_cache(&unwinder->cache, o.cache_slots ? o.cache_slots : SLOTS) < 0) {
-        rk_unwinder_close(unwinder);
+        rk_unwinder_free(unwinder);
         return fail_memory(e, RK_STAGE_IMAGE);
     }
     *ret = unwinder;
     return 0;
 }
 
-struct rk_unwinder *rk_unwinder_close(struct rk_unwinder *unwinder)
+struct rk_unwinder *rk_unwinder_free(struct rk_unwinder *unwinder)
 {
     if (unwinder) {
         if (unwinder->root >= 0)
@@ -90,7 +90,7 @@ int unwinder_tables(struct rk_unwinder *unwinder, const struct rk_image *image, 
             return -ENOMEM;
     if (!unwinder->modules.items[module]) {
         struct rk_module about = {.size = sizeof about};
-        int rc = rk_image_module(image, module, &about);
+        int rc = rk_image_module_get(image, module, &about);
         if (rc < 0)
             return rc;
         struct tables *tables = malloc(sizeof *tables);

@@ -138,7 +138,7 @@ static bool pass(struct walk *w, const struct machine *machine)
         return false;
     const struct mapping *m = is_kernel_address(pc) ? NULL : space_find(w->space, pc - 1);
     struct rk_module module = {.size = sizeof module};
-    if (!m || rk_image_module(w->image, m->module, &module) < 0 || module.kind != RK_MODULE_FILE)
+    if (!m || rk_image_module_get(w->image, m->module, &module) < 0 || module.kind != RK_MODULE_FILE)
         return false;
     w->guessed++;
     f->pc = pc;

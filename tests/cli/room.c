@@ -37,7 +37,7 @@ static void may_lock(void)
         (rk_host_fact(host, RK_FACT_CAP_IPC_LOCK) != 1 &&
          (rk_host_limit(host, RK_LIMIT_PARANOID, &level) < 0 || level >= 0)))
         no("what this user may lock is limited");
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 static int mounted(const char *what, uint32_t first, uint32_t second)
@@ -53,7 +53,7 @@ static int mounted(const char *what, uint32_t first, uint32_t second)
     if (rc < 0)
         no("%s: %s", what, rc == -ENOENT ? "not mounted" : strerror(-rc));
     puts(path);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }
 

@@ -23,7 +23,7 @@
  *         int rc = 0;
  *         NEW(host, rk_host_open(NULL, &host, e));
  *     end:
- *         rk_host_close(host);
+ *         rk_host_free(host);
  *         return rc;
  *     }
  */

@@ -24,20 +24,20 @@ static long watched[2];
 static void release(struct handles *h)
 {
     EXPECT(rk_rows_free(h->rows) == NULL);
-    EXPECT(rk_set_close(h->set) == NULL);
+    EXPECT(rk_set_free(h->set) == NULL);
     EXPECT(rk_target_free(h->target) == NULL);
     EXPECT(rk_events_free(h->events) == NULL);
-    EXPECT(rk_host_close(h->host) == NULL);
+    EXPECT(rk_host_free(h->host) == NULL);
 }
 
 /* All rows added up are the total, and what is not counted says why. */
 static int read_all(struct handles *h, uint32_t by)
 {
-    size_t n = rk_set_events(h->set);
+    size_t n = rk_set_event_count(h->set);
     struct rk_value v[4], *rows = NULL;
     int rc = 0;
 
-    NEW(h->rows, rk_rows_make(h->host, h->set, by, &h->rows, e));
+    NEW(h->rows, rk_rows_open(h->host, h->set, by, &h->rows, e));
     fault_pause(true);
     rows = calloc(rk_rows_count(h->rows) * n + 1, sizeof *rows);
     fault_pause(false);
@@ -185,10 +185,10 @@ static int look_for_cpus(void)
         snprintf(why, sizeof why, "%s", e.what);
         no_cpus = why;
     }
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }
 

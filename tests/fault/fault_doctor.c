@@ -16,17 +16,17 @@ static int scenario(uint64_t *digest)
 
     NEW(host, rk_host_open(NULL, &host, e));
     NEW(doctor, rk_doctor_run(host, &doctor, e));
-    EXPECT(rk_doctor_checks(doctor) >= 4);
-    for (size_t i = 0; i < rk_doctor_checks(doctor); i++) {
+    EXPECT(rk_doctor_check_count(doctor) >= 4);
+    for (size_t i = 0; i < rk_doctor_check_count(doctor); i++) {
         struct rk_check c = {.size = sizeof c};
-        HOT(rk_doctor_check(doctor, i, &c));
+        HOT(rk_doctor_check_get(doctor, i, &c));
         EXPECT(c.name[0] && c.title[0] && (c.verdict == RK_VERDICT_YES || c.what[0]));
         *digest = fault_fold(*digest, &c.verdict, sizeof c.verdict);
     }
     TRY(rk_doctor_export(doctor, "json", &sink, e));
 end:
     EXPECT(rk_doctor_free(doctor) == NULL);
-    EXPECT(rk_host_close(host) == NULL);
+    EXPECT(rk_host_free(host) == NULL);
     return rc;
 }
 

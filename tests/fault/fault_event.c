@@ -91,7 +91,7 @@ static int scenario(uint64_t *digest)
     }
 end:
     EXPECT(rk_events_free(events) == NULL);
-    EXPECT(rk_host_close(host) == NULL);
+    EXPECT(rk_host_free(host) == NULL);
     return rc;
 }
 

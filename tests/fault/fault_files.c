@@ -49,8 +49,8 @@ static int make_more(const struct rk_profile *profile, const struct rk_profile *
     NEW(diff, rk_profile_diff(profile, part, RK_PER_FUNCTION, RK_NORMALISE_WEIGHT, &diff, e));
     NEW(rows, rk_profile_aggregate(merged, RK_PER_SOURCE, &rows, e));
     *digest = fault_fold(*digest, rows->self, rows->n * sizeof *rows->self);
-    for (uint32_t i = 0; rk_profile_format(i); i++)
-        TRY(rk_profile_export(merged, rk_profile_format(i), &sink, e));
+    for (uint32_t i = 0; rk_profile_format_name(i); i++)
+        TRY(rk_profile_export(merged, rk_profile_format_name(i), &sink, e));
     TRY(rk_profile_export(reversed, "folded", &sink, e));
 end:
     rk_aggregate_free(rows);

@@ -28,7 +28,7 @@ static int scenario(uint64_t *digest)
     HOT(rk_host_pmu_count(host));
     for (int i = 0, pmus = rc; i < pmus; i++) {
         struct rk_pmu pmu = {.size = sizeof pmu};
-        HOT(rk_host_pmu(host, (size_t)i, &pmu));
+        HOT(rk_host_pmu_get(host, (size_t)i, &pmu));
         *digest = fault_fold(*digest, pmu.name, strlen(pmu.name));
         *digest = fault_fold(*digest, &pmu.type, sizeof pmu.type);
     }
@@ -68,7 +68,7 @@ static int scenario(uint64_t *digest)
     *digest = fault_fold(*digest, text, strlen(text));
 end:
     EXPECT(rk_events_free(events) == NULL);
-    EXPECT(rk_host_close(host) == NULL);
+    EXPECT(rk_host_free(host) == NULL);
     return rc;
 }
 

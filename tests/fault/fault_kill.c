@@ -41,7 +41,7 @@ static int attach(uint64_t *digest)
     NEW(set, rk_set_open(host, events, target, &options, &set, e));
     HOT(rk_set_enable(set));
     worked = victim_work(&victim);
-    NEW(rows, rk_rows_make(host, set, RK_BY_THREAD, &rows, e));
+    NEW(rows, rk_rows_open(host, set, RK_BY_THREAD, &rows, e));
     for (int i = 0; i < 2; i++) { /* alive, mostly, and dead */
         HOT(rk_set_total(set, v, 3));
         HOT(rk_rows_read(rows, by_thread, 3 * 16));
@@ -59,10 +59,10 @@ static int attach(uint64_t *digest)
     EXPECT(rc == 1); /* a process that nobody has waited for yet has ended all the same */
 end:
     rk_rows_free(rows);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     victim_end(&victim);
     return rc < 0 ? rc : 0;
 }
@@ -98,10 +98,10 @@ static int command(uint64_t *digest)
     HOT(rk_set_total(set, v, 3));
     EXPECT(end.status != 3 || v[0].value > 10);
 end:
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     child.pid = 0;
     return rc < 0 ? rc : 0;
 }

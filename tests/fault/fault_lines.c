@@ -64,7 +64,7 @@ static int scenario(uint64_t *digest)
     }
 end:
     rk_sources_free(sources);
-    EXPECT(rk_symbolizer_close(symbolizer) == NULL);
+    EXPECT(rk_symbolizer_free(symbolizer) == NULL);
     return rc;
 }
 

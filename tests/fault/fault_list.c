@@ -31,7 +31,7 @@ static int scenario(uint64_t *digest)
 end:
     EXPECT(rk_list_free(found) == NULL);
     EXPECT(rk_list_free(list) == NULL);
-    EXPECT(rk_host_close(host) == NULL);
+    EXPECT(rk_host_free(host) == NULL);
     return rc;
 }
 

@@ -41,7 +41,7 @@ static int scenario(uint64_t *digest)
         HOT(rk_image_find(image, 7, &addresses[i], 1, &place));
         if (place.module == RK_NO_MODULE)
             continue;
-        HOT(rk_image_module(image, place.module, &module));
+        HOT(rk_image_module_get(image, place.module, &module));
         HOT(rk_symbolizer_resolve(symbolizer, &module, &place.offset, 1, &symbol));
         EXPECT(!symbol.name == (symbol.miss != RK_MISS_NONE));
         const char *said = symbol.name ? symbol.name : rk_miss_text(symbol.miss);
@@ -51,8 +51,8 @@ static int scenario(uint64_t *digest)
     const char *comm = rk_image_comm(image, 7, 8);
     *digest = fault_fold(*digest, comm, strlen(comm));
 end:
-    EXPECT(rk_symbolizer_close(symbolizer) == NULL);
-    EXPECT(rk_image_close(image) == NULL);
+    EXPECT(rk_symbolizer_free(symbolizer) == NULL);
+    EXPECT(rk_image_free(image) == NULL);
     return rc;
 }
 

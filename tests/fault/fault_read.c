@@ -35,7 +35,7 @@ static int scenario(uint64_t *digest)
     *digest = fault_fold(*digest, &records, sizeof records);
     *digest = fault_fold(*digest, &loss.kept, sizeof loss.kept);
 end:
-    EXPECT(rk_stream_close(stream) == NULL);
+    EXPECT(rk_stream_free(stream) == NULL);
     return rc;
 }
 

@@ -28,7 +28,7 @@ static void check_readable(void)
     while ((rc = rk_stream_next(stream, &record)) == 1)
         EXPECT(rk_stream_release(stream) == 0);
     EXPECT(rc == 0);
-    rk_stream_close(stream);
+    rk_stream_free(stream);
 }
 
 static int scenario(uint64_t *digest)
@@ -44,7 +44,7 @@ static int scenario(uint64_t *digest)
                                      .frequency = 1000,
                                      .sample =
                                          RK_SAMPLE_CALLCHAIN | RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
-                                     .regs_user = rk_unwind_registers(RK_MACHINE_HERE),
+                                     .regs_user = rk_unwinder_registers(RK_MACHINE_HERE),
                                      .stack_user = 4096,
                                      .ring_bytes = 128u << 10,
                                      .records = RK_RECORDS_PROFILE};
@@ -77,13 +77,13 @@ static int scenario(uint64_t *digest)
     *digest = 1;
 end:
     rk_capture_close(capture, NULL, NULL);
-    rk_set_close(set);
+    rk_set_free(set);
     if (started)
         for (int r = 0; r != 1 && r != -ECHILD;)
             r = rk_target_wait(target, 100, &x);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     if (opened)
         check_readable();
     return rc;

@@ -18,7 +18,7 @@ static int scenario(uint64_t *digest)
     NEW(target, rk_target_self(&target, e));
     TRY(rk_set_plan(host, events, target, NULL, &plan, e));
     NEW(set, rk_set_open(host, events, target, NULL, &set, e));
-    EXPECT(rk_set_events(set) == 4);
+    EXPECT(rk_set_event_count(set) == 4);
     HOT(rk_set_enable(set));
     HOT(rk_set_read(set, 0, v, 4));
     HOT(rk_set_disable(set));
@@ -32,14 +32,14 @@ static int scenario(uint64_t *digest)
         }
     *digest = fault_fold(*digest, &plan, sizeof plan);
     NEW(simple, rk_set_self("task-clock,page-faults", &simple, e));
-    size_t notes = rk_set_notes(set) + rk_set_notes(simple);
+    size_t notes = rk_set_note_count(set) + rk_set_note_count(simple);
     *digest = fault_fold(*digest, &notes, sizeof notes);
 end:
-    EXPECT(rk_set_close(simple) == NULL);
-    EXPECT(rk_set_close(set) == NULL);
+    EXPECT(rk_set_free(simple) == NULL);
+    EXPECT(rk_set_free(set) == NULL);
     EXPECT(rk_target_free(target) == NULL);
     EXPECT(rk_events_free(events) == NULL);
-    EXPECT(rk_host_close(host) == NULL);
+    EXPECT(rk_host_free(host) == NULL);
     return rc;
 }
 

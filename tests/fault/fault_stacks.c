@@ -7,7 +7,7 @@ static struct fault_scenario scenario = {
 
 static int prepare(void)
 {
-    if (rk_unwind_registers(RK_MACHINE_HERE) == 0) {
+    if (rk_unwinder_registers(RK_MACHINE_HERE) == 0) {
         scenario.skip = "stacks of this machine are not unwound";
         return 0;
     }

@@ -33,7 +33,7 @@ static int scenario(uint64_t *digest)
     NEW(events, rk_events_parse(host, "task-clock,context-switches,page-faults,cycles", &events, e));
     NEW(target, rk_target_command(argv, NULL, &target, e));
     NEW(set, rk_set_open(host, events, target, &options, &set, e));
-    NEW(rows, rk_rows_make(host, set, RK_BY_THREAD, &rows, e));
+    NEW(rows, rk_rows_open(host, set, RK_BY_THREAD, &rows, e));
     TRY(rk_target_start(target, e));
     HOT(rk_target_wait(target, -1, &x));
     EXPECT(rc == 1 && x.status == 7 && x.signal == 0);
@@ -48,14 +48,14 @@ static int scenario(uint64_t *digest)
     *digest = (uint64_t)x.status;
 end:
     rk_rows_free(rows);
-    rk_set_close(set);
+    rk_set_free(set);
     /* A command that was started and not waited for stays the caller's to wait for. */
     if (target && rk_target_pid(target) > 0 && rc < 0)
         for (int r = 0; r == 0 || r == -ENOMEM;)
             r = rk_target_wait(target, 100, &x);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     return rc;
 }
 

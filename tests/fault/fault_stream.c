@@ -86,11 +86,11 @@ static int read_file(const char *path, uint64_t *digest)
     EXPECT(n == 3000);
     HOT(rk_stream_loss(st, RK_NO_EVENT, &loss));
     *digest = fault_fold(*digest, &loss, sizeof loss);
-    EXPECT(rk_stream_build_ids(st) == 1);
-    HOT(rk_stream_build_id(st, 0, &id));
+    EXPECT(rk_stream_build_id_count(st) == 1);
+    HOT(rk_stream_build_id_get(st, 0, &id));
     *digest = fault_fold(*digest, id.id, id.bytes);
 end:
-    rk_stream_close(st);
+    rk_stream_free(st);
     return rc;
 }
 

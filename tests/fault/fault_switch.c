@@ -18,7 +18,7 @@ static void check_readable(void)
     while ((rc = rk_stream_next(stream, &record)) == 1)
         EXPECT(rk_stream_release(stream) == 0);
     EXPECT(rc == 0);
-    rk_stream_close(stream);
+    rk_stream_free(stream);
 }
 
 static int scenario(uint64_t *digest)
@@ -53,10 +53,10 @@ static int scenario(uint64_t *digest)
     *digest = 1;
 end:
     rk_capture_close(capture, NULL, NULL);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     if (opened)
         check_readable();
     return rc;

@@ -38,7 +38,7 @@ end:
         while (rk_target_wait(command, -1, NULL) == -EINTR)
             ;
     EXPECT(rk_target_free(command) == NULL);
-    EXPECT(rk_host_close(host) == NULL);
+    EXPECT(rk_host_free(host) == NULL);
     return rc;
 }
 

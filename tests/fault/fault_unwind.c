@@ -34,7 +34,7 @@ static int scenario(uint64_t *digest)
                                        .present = RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
                                        .pid = 7,
                                        .regs_user_abi = 2,
-                                       .regs_user_mask = rk_unwind_registers(RK_MACHINE_X86_64),
+                                       .regs_user_mask = rk_unwinder_registers(RK_MACHINE_X86_64),
                                        .regs_user = regs,
                                        .stack = (const unsigned char *)words,
                                        .stack_bytes = sizeof words,
@@ -44,13 +44,13 @@ static int scenario(uint64_t *digest)
             regs[7] = 0x7000;
             regs[8] = module + at;
             int n = 0;
-            HOT(n = rk_unwind_sample(unwinder, image, &sample, pcs, 16, &status));
+            HOT(n = rk_unwinder_sample(unwinder, image, &sample, pcs, 16, &status));
             *digest = fault_fold(*digest, pcs, (size_t)n * sizeof *pcs);
             *digest = fault_fold(*digest, &status.end, 8);
         }
 end:
-    EXPECT(rk_unwinder_close(unwinder) == NULL);
-    EXPECT(rk_image_close(image) == NULL);
+    EXPECT(rk_unwinder_free(unwinder) == NULL);
+    EXPECT(rk_image_free(image) == NULL);
     return rc;
 }
 

@@ -28,22 +28,22 @@ static inline int profile_scenario(uint64_t *digest)
     struct rk_profile_options options = {.size = sizeof options, .no_inline = 1, .no_lines = 1};
     NEW(builder, rk_profile_builder_open(&options, &builder, e));
     while ((rc = rk_stream_next(stream, &record)) == 1) {
-        HOT(rk_profile_feed(builder, stream, record));
+        HOT(rk_profile_builder_feed(builder, stream, record));
         HOT(rk_stream_release(stream));
     }
     if (rc < 0)
         goto end;
     struct rk_profile_builder *done = builder;
     builder = NULL;
-    NEW(profile, rk_profile_finish(done, stream, &profile, e));
+    NEW(profile, rk_profile_builder_finish(done, stream, &profile, e));
     for (const char *const *format = (const char *const[]){"folded", "csv", "json", "html", NULL}; *format;
          format++)
         TRY(rk_profile_export(profile, *format, &sink, e));
     TRY(rk_profile_export_pair(profile, profile, "html", &sink, e));
 end:
     EXPECT(rk_profile_free(profile) == NULL);
-    EXPECT(rk_profile_builder_close(builder) == NULL);
-    EXPECT(rk_stream_close(stream) == NULL);
+    EXPECT(rk_profile_builder_free(builder) == NULL);
+    EXPECT(rk_stream_free(stream) == NULL);
     return rc;
 }
 

@@ -25,7 +25,7 @@ static inline int record_fields(uint64_t sample)
     int rc;
 
     if (sample & RK_SAMPLE_STACK_USER) {
-        options.regs_user = rk_unwind_registers(RK_MACHINE_HERE);
+        options.regs_user = rk_unwinder_registers(RK_MACHINE_HERE);
         options.stack_user = 4096;
     }
     if ((rc = rk_host_open(NULL, &host, &e)) < 0 ||
@@ -41,10 +41,10 @@ static inline int record_fields(uint64_t sample)
         printf("%s\n", e.what);
     if (target)
         rk_target_wait(target, 1000, &x);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     return rc;
 }
 

@@ -78,14 +78,14 @@ static void use_about(struct rk_stream *stream, struct rk_image *image)
     const char *texts[] = {info.host, info.kernel, info.architecture, info.command, info.tool};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         fuzz_touch_text(texts[i]);
-    for (size_t i = 0; i < rk_stream_events(stream); i++) {
+    for (size_t i = 0; i < rk_stream_event_count(stream); i++) {
         struct rk_stream_event event = {.size = sizeof event};
-        HOLDS(rk_stream_event(stream, i, &event) == 0);
+        HOLDS(rk_stream_event_get(stream, i, &event) == 0);
         fuzz_touch_text(event.name);
     }
-    for (uint32_t i = 0; i < rk_image_modules(image); i++) {
+    for (uint32_t i = 0; i < rk_image_module_count(image); i++) {
         struct rk_module module = {.size = sizeof module};
-        HOLDS(rk_image_module(image, i, &module) == 0);
+        HOLDS(rk_image_module_get(image, i, &module) == 0);
         HOLDS(module.build_id_bytes <= sizeof module.build_id);
         fuzz_touch_text(module.path);
         fuzz_touch_text(module.name);
@@ -104,10 +104,10 @@ static void read_all(struct rk_stream *stream, struct rk_image *image, struct rk
         struct rk_sample s = {.size = sizeof s};
         if (rc < 0)
             continue;
-        HOLDS(r->event == RK_NO_EVENT || r->event < rk_stream_events(stream));
+        HOLDS(r->event == RK_NO_EVENT || r->event < rk_stream_event_count(stream));
         fuzz_touch(r->data, r->bytes);
         rk_image_feed(image, r);
-        HOLDS(rk_profile_feed(builder, stream, r) != -ENOMEM);
+        HOLDS(rk_profile_builder_feed(builder, stream, r) != -ENOMEM);
         export_record(stream, r);
         if (r->type == RK_RECORD_SAMPLE)
             samples++;
@@ -146,12 +146,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         HOLDS(rk_image_open(&image, NULL) == 0);
         HOLDS(rk_profile_builder_open(&options, &builder, NULL) == 0);
         read_all(stream, image, builder, size);
-        HOLDS(rk_profile_finish(builder, stream, &profile, &e) == 0);
+        HOLDS(rk_profile_builder_finish(builder, stream, &profile, &e) == 0);
         use_profile(profile);
         HOLDS(rk_profile_free(profile) == NULL);
         use_about(stream, image);
-        HOLDS(rk_image_close(image) == NULL);
-        HOLDS(rk_stream_close(stream) == NULL);
+        HOLDS(rk_image_free(image) == NULL);
+        HOLDS(rk_stream_free(stream) == NULL);
     }
     close(fd);
     return 0;

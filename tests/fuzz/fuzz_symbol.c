@@ -74,16 +74,16 @@ static void use_maps(const uint8_t *data, size_t size)
         const struct mapping *m = &space->items[i];
         HOLDS(m->start < m->end && (i == 0 || space->items[i - 1].end <= m->start));
         HOLDS(space_find(space, m->start) == m && space_find(space, m->end - 1) == m);
-        HOLDS(m->module < rk_image_modules(image));
+        HOLDS(m->module < rk_image_module_count(image));
     }
     space_drop(space);
-    for (uint32_t i = 0; i < rk_image_modules(image); i++) {
+    for (uint32_t i = 0; i < rk_image_module_count(image); i++) {
         struct rk_module module = {.size = sizeof module};
-        HOLDS(rk_image_module(image, i, &module) == 0);
+        HOLDS(rk_image_module_get(image, i, &module) == 0);
         fuzz_touch_text(module.path);
         fuzz_touch_text(module.name);
     }
-    rk_image_close(image);
+    rk_image_free(image);
 }
 
 /* The last line that covers an address names it, however the lines lie. */

@@ -142,6 +142,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rk_list_open(host, &options, &list, NULL) == 0)
         HOLDS(rk_list_export(list, "json", &sink, NULL) == 0);
     rk_list_free(list);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

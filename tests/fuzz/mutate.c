@@ -97,7 +97,7 @@ static void use_tables(const char *path, uint32_t machine, size_t n)
             HOLDS(unwinder_run(unwinder, &tables, offset, offset, &frame, &stack, &outermost) >= 0);
     }
     tables_free(&tables);
-    rk_unwinder_close(unwinder);
+    rk_unwinder_free(unwinder);
 }
 
 static void one(const char *from, uint64_t number)

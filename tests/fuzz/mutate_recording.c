@@ -163,8 +163,8 @@ static void use(const char *path, uint64_t number)
     struct rk_loss loss = {.size = sizeof loss};
     HOLDS(rk_stream_loss(stream, RK_NO_EVENT, &loss) == 0);
     *(wrong ? &told->damaged : &told->read) += 1;
-    rk_image_close(image);
-    rk_stream_close(stream);
+    rk_image_free(image);
+    rk_stream_free(stream);
 }
 
 static void one(const char *from, uint64_t number)

@@ -70,7 +70,7 @@ static uint64_t told(struct rk_image *image, const char *name)
             address = symbol.address + 1;
         }
     }
-    rk_stream_close(st);
+    rk_stream_free(st);
     return address;
 }
 
@@ -92,15 +92,15 @@ static void named(void)
         SKIP("BPF programs are not compiled here");
     CHECK(address);
     OK(rk_image_find(image, 1, &address, 1, &place));
-    OK(rk_image_module(image, place.module, &module));
+    OK(rk_image_module_get(image, place.module, &module));
     EQUAL(module.kind, RK_MODULE_KERNEL_CODE);
     OK(rk_symbolizer_resolve(symbolizer, &module, &place.offset, 1, &symbol));
     CHECK(symbol.name && strstr(symbol.name, "_earlier") && symbol.distance == 1);
-    rk_symbolizer_close(symbolizer);
-    rk_image_close(image);
+    rk_symbolizer_free(symbolizer);
+    rk_image_free(image);
     OK(rk_image_open(&image, &e));
     CHECK(told(image, "_within"));
-    rk_image_close(image);
+    rk_image_free(image);
 }
 
 /* The program, which is gone, had most of its loader's time, by its name. */

@@ -28,8 +28,8 @@ static void report(uint64_t *ret_named, uint64_t *ret_changed)
     OK(rk_stream_file("data", &st, &e));
     OK(rk_profile_builder_open(NULL, &b, &e));
     for (; rk_stream_next(st, &r) == 1; rk_stream_release(st))
-        CHECK(rk_profile_feed(b, st, r) >= 0);
-    OK(rk_profile_finish(b, st, &p, &e));
+        CHECK(rk_profile_builder_feed(b, st, r) >= 0);
+    OK(rk_profile_builder_finish(b, st, &p, &e));
     struct rk_profile_columns c = {.size = sizeof c};
     OK(rk_profile_columns(p, &c));
     for (size_t i = 0; i < c.sample_n; i++) {
@@ -38,7 +38,7 @@ static void report(uint64_t *ret_named, uint64_t *ret_changed)
             *(c.frame_miss[frame] == RK_MISS_CHANGED ? ret_changed : ret_named) += c.sample_count[i];
     }
     rk_profile_free(p);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 /* The byte in the middle of the build-id's note, turned over, makes it another build. */
@@ -73,7 +73,7 @@ static unsigned bits_in(const char *path, unsigned *ret_mappings)
         bits += r->type == RK_RECORD_MMAP2 && (misc & RK_MISC_BUILD_ID);
         *ret_mappings += r->type == RK_RECORD_MMAP2;
     }
-    rk_stream_close(st);
+    rk_stream_free(st);
     return bits;
 }
 
@@ -111,7 +111,7 @@ static void beside_another(void)
         OK(rk_capture_close(c, NULL, &e));
         session_wait(&s, 0);
         session_close(&s);
-        rk_stream_close(others);
+        rk_stream_free(others);
         unsigned bits = bits_in("beside", &mappings);
         printf("beside another: %u mappings, %u with the bit\n", mappings, bits);
         CHECK(mappings > 1);
@@ -119,10 +119,10 @@ static void beside_another(void)
         if (have("perf"))
             CHECK(same_sights("beside", NULL) > 20);
     }
-    rk_set_close(other);
+    rk_set_free(other);
     rk_target_free(machine);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 int main(int argc, char **argv)
@@ -154,15 +154,15 @@ int main(int argc, char **argv)
     session_close(&s);
 
     OK(rk_stream_file("data", &st, &e));
-    for (size_t i = 0; i < rk_stream_build_ids(st); i++) {
+    for (size_t i = 0; i < rk_stream_build_id_count(st); i++) {
         struct rk_stream_build_id id = {.size = sizeof id};
-        EQUAL(rk_stream_build_id(st, i, &id), 0);
+        EQUAL(rk_stream_build_id_get(st, i, &id), 0);
         CHECK(id.bytes >= 1 && id.bytes <= 20);
         stored |= strstr(id.path, "/prog") != NULL;
     }
     struct rk_stream_build_id id = {.size = sizeof id};
-    EQUAL(rk_stream_build_id(st, rk_stream_build_ids(st), &id), -ERANGE);
-    rk_stream_close(st);
+    EQUAL(rk_stream_build_id_get(st, rk_stream_build_id_count(st), &id), -ERANGE);
+    rk_stream_free(st);
     if (!stored)
         SKIP("this test was linked without a build-id");
 

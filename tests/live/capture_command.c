@@ -30,12 +30,12 @@ static struct read_back read_file(const char *path)
     }
     EQUAL(rc, 0);
     struct rk_stream_event event = {.size = sizeof event};
-    EQUAL(rk_stream_event(st, 0, &event), 0);
+    EQUAL(rk_stream_event_get(st, 0, &event), 0);
     b.exact = event.read_format & 16;
     EQUAL(rk_stream_loss(st, RK_NO_EVENT, &b.loss), 0);
     EQUAL(rk_stream_info(st, &b.info), 0);
     b.info.host = b.info.command = ""; /* gone with the stream */
-    rk_stream_close(st);
+    rk_stream_free(st);
     return b;
 }
 

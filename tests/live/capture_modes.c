@@ -42,10 +42,10 @@ static void names(const char *path)
     struct rk_stream_event event = {.size = sizeof event};
     struct rk_stream *st;
     OK(rk_stream_file(path, &st, &e));
-    EQUAL(rk_stream_events(st), 2);
-    OK(rk_stream_event(st, 1, &event));
+    EQUAL(rk_stream_event_count(st), 2);
+    OK(rk_stream_event_get(st, 1, &event));
     CHECK(strncmp(event.name, "page-faults", 11) == 0);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 static void all(void)

@@ -19,7 +19,7 @@ static uint64_t samples_in(const char *path, uint32_t *ret_cut)
     OK(rc);
     rk_stream_info(st, &info);
     *ret_cut = info.cut;
-    rk_stream_close(st);
+    rk_stream_free(st);
     return n;
 }
 
@@ -111,11 +111,11 @@ static void a_fork(void)
     fflush(stdout);
     if (fork() == 0) {
         bool ok = rk_stream_next(st, &r) == -ESTALE && rk_stream_release(st) == -ESTALE &&
-                  rk_stream_explain(st, &e) == 0 && e.cause == RK_CAUSE_FORKED && !rk_stream_close(st);
+                  rk_stream_explain(st, &e) == 0 && e.cause == RK_CAUSE_FORKED && !rk_stream_free(st);
         _exit(!ok);
     }
     CHECK(wait(&status) > 0 && status == 0);
-    rk_stream_close(st);
+    rk_stream_free(st);
     OK(rk_capture_open(s.host, s.set, s.target, &co, &c, &e));
     rk_set_enable(s.set);
     touch(100);
@@ -149,11 +149,11 @@ static void no_locked_memory(void)
     for (; n < MANY && r == 0; n++) {
         o.ring_bytes = n == 0 ? 256 << 10 : 0; /* so that what is left is no whole number of rings */
         s[n] = session_open("cpu-clock:u", NULL, &o);
-        size_t notes = rk_set_notes(s[n].set);
+        size_t notes = rk_set_note_count(s[n].set);
         r = rk_stream_live(s[n].set, &st[n], &e);
-        if (r == 0 && rk_set_notes(s[n].set) > notes) {
+        if (r == 0 && rk_set_note_count(s[n].set) > notes) {
             struct rk_note note = {.size = sizeof note};
-            EQUAL(rk_set_note(s[n].set, notes, &note), 0);
+            EQUAL(rk_set_note_get(s[n].set, notes, &note), 0);
             EQUAL(note.cause, RK_CAUSE_MLOCK);
             CHECK(note.what[0] && note.remedy[0]);
             if (!smaller++)
@@ -165,11 +165,11 @@ static void no_locked_memory(void)
     CHECK(e.remedy[0]);
     CHECK(smaller > 0);
     printf("after %zu: %s\n", n - 1, e.what);
-    rk_stream_close(st[n - 2]); /* the smallest there was */
-    o.ring_bytes = 64 << 10;    /* asked for: no step down */
+    rk_stream_free(st[n - 2]); /* the smallest there was */
+    o.ring_bytes = 64 << 10;   /* asked for: no step down */
     s[0] = session_open("cpu-clock:u", NULL, &o);
     EQUAL(rk_stream_live(s[0].set, &st[0], &e), -EPERM);
-    EQUAL(rk_set_notes(s[0].set), 0);
+    EQUAL(rk_set_note_count(s[0].set), 0);
     fflush(stdout);
     _exit(0);
 }
@@ -181,7 +181,7 @@ static bool memory_is_limited(void)
     int64_t paranoid = 0;
     CHECK(rk_host_open(NULL, &host, NULL) == 0);
     CHECK(rk_host_limit(host, RK_LIMIT_PARANOID, &paranoid) == 0);
-    rk_host_close(host);
+    rk_host_free(host);
     return paranoid >= 0;
 }
 

@@ -24,7 +24,7 @@ static void recorded(uint32_t threads)
         .frequency = 2000,
         .records = RK_RECORDS_PROFILE,
         .sample = RK_SAMPLE_CALLCHAIN | RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
-        .regs_user = rk_unwind_registers(RK_MACHINE_HERE),
+        .regs_user = rk_unwinder_registers(RK_MACHINE_HERE),
         .stack_user = 16384,
         .chain_without = 2,
     };
@@ -48,7 +48,7 @@ static void recorded(uint32_t threads)
     session_close(&s);
 
     OK(rk_stream_file("data", &st, &e));
-    OK(rk_stream_event(st, 0, &event));
+    OK(rk_stream_event_get(st, 0, &event));
     CHECK(event.unwound == 1 && !(event.sample & (RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER)));
     while (rk_stream_next(st, &r) == 1) {
         struct rk_sample sample = {.size = sizeof sample};
@@ -61,7 +61,7 @@ static void recorded(uint32_t threads)
         deep += sample.chain_n > 50;
     }
     OK(rk_stream_info(st, &info));
-    rk_stream_close(st);
+    rk_stream_free(st);
     uint64_t all = stats.stacks_whole + stats.stacks_cut + stats.stacks_broken;
     printf("threads %u: %ju samples, %ju whole, %ju cut, %ju broken, %ju deep\n", threads, (uintmax_t)n,
            (uintmax_t)stats.stacks_whole, (uintmax_t)stats.stacks_cut, (uintmax_t)stats.stacks_broken,
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     (void)argv;
     if (argc > 1)
         return down(50) == 0;
-    if (rk_unwind_registers(RK_MACHINE_HERE) == 0)
+    if (rk_unwinder_registers(RK_MACHINE_HERE) == 0)
         SKIP("stacks of this machine are not unwound");
     use_directory_and_self(self, sizeof self);
     all();

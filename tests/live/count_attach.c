@@ -72,7 +72,7 @@ static void count(struct rk_host *host, const char *text, uint32_t no_inherit)
     OK(rk_events_parse(host, text, &events, &e));
     OK(rk_target_process(process, &target, &e));
     OK(rk_set_open(host, events, target, &options, &set, &e));
-    EQUAL(rk_set_slots(set), THREADS + 1);
+    EQUAL(rk_set_slot_count(set), THREADS + 1);
     CHECK(rk_set_enable(set) == 0);
     CHECK(write(go[1], "gggg", THREADS) == THREADS);
     await(THREADS);
@@ -88,13 +88,13 @@ static void count(struct rk_host *host, const char *text, uint32_t no_inherit)
     else
         CHECK(v[0].value >= (THREADS + 1) * PAGES && v[0].value <= most + PAGES + FEW);
     uint64_t sum = 0;
-    for (size_t slot = 0; slot < rk_set_slots(set); slot++) {
+    for (size_t slot = 0; slot < rk_set_slot_count(set); slot++) {
         CHECK(rk_set_slot(set, slot, &pid, &cpu) == 0 && pid >= process && cpu == -1);
         CHECK(rk_set_read(set, slot, one, 2) == 0);
         sum += one[0].value;
     }
     EQUAL(sum, v[0].value);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
     kill(process, SIGKILL);
@@ -130,6 +130,6 @@ int main(void)
     count(host, "{page-faults,task-clock}", 0);
     count(host, "{page-faults,task-clock}", 1);
     test_gone(host);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

@@ -56,7 +56,7 @@ static void count(struct rk_host *host, const char *what, uint32_t no_inherit, s
     EQUAL(rk_target_wait(target, -1, &x), 1);
     EQUAL(x.status, 3);
     CHECK(rk_set_total(set, ret, n) == 0);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
 }
@@ -81,6 +81,6 @@ int main(int argc, char **argv)
     CHECK(forked[0].value >= base + PAGES - FEW);
     count(host, "fork", 1, alone, 2);
     CHECK(alone[0].value < base + PAGES / 2);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

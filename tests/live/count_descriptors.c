@@ -60,7 +60,7 @@ int main(void)
     CHECK(getrlimit(RLIMIT_NOFILE, &now) == 0);
     check_closed_by_exec(first);
     CHECK(now.rlim_cur >= 64 && now.rlim_cur < 100 && now.rlim_max == 200);
-    rk_set_close(set);
+    rk_set_free(set);
     EQUAL(descriptors(), before);
 
     limit(40, 40);
@@ -91,11 +91,11 @@ int main(void)
         close(fds[--n]);
     EQUAL(descriptors(), before);
     OK(rk_set_open(host, events, target, NULL, &set, &e));
-    rk_set_close(set);
+    rk_set_free(set);
 
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     EQUAL(descriptors(), before - 1);
     return 0;
 }

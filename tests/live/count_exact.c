@@ -95,7 +95,7 @@ static void test_born(void)
     EQUAL(counted(set), (THREADS + PROCESSES) * TIMES);
     write_some(NULL);
     EQUAL(counted(set), (THREADS + PROCESSES) * TIMES);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(self);
 }
 
@@ -142,8 +142,8 @@ static void test_attached(uint32_t freeze)
     CHECK(read(from[0], &word, 1) == 1 && word == 'r');
     OK(rk_target_process(pid, &target, &e));
     struct rk_set *set = open_on(target, freeze);
-    EQUAL(rk_set_slots(set), THREADS + 1);
-    EQUAL(rk_set_notes(set), 0);
+    EQUAL(rk_set_slot_count(set), THREADS + 1);
+    EQUAL(rk_set_note_count(set), 0);
     EQUAL(rk_set_enable(set), 0);
     CHECK(write(to[1], "g", 1) == 1 && read(from[0], &word, 1) == 1 && word == 'w');
     EQUAL(counted(set), THREADS * TIMES);
@@ -151,7 +151,7 @@ static void test_attached(uint32_t freeze)
     EQUAL(counted(set), 2 * THREADS * TIMES);
     CHECK(write(to[1], "g", 1) == 1 && waitpid(pid, NULL, 0) == pid);
     EQUAL(counted(set), 2 * THREADS * TIMES); /* it has ended, its counts have not */
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     close(to[0]), close(to[1]), close(from[0]), close(from[1]);
 }
@@ -171,7 +171,7 @@ static void test_pages(void)
         if (v[i].value < PAGES || v[i].value > PAGES + FEW)
             FAIL("%d fresh pages, %" PRIu64 " faults", PAGES, v[i].value);
     printf("%d fresh pages: %" PRIu64 " faults\n", PAGES, v[0].value);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 int main(void)
@@ -181,6 +181,6 @@ int main(void)
     test_born();
     test_attached(0);
     test_attached(1);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

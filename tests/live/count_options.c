@@ -47,7 +47,7 @@ static uint64_t faults(const struct rk_set_options *options, void (*work)(void))
     work();
     CHECK(rk_set_disable(set) == 0);
     uint64_t n = counted(set);
-    rk_set_close(set);
+    rk_set_free(set);
     return n;
 }
 
@@ -152,7 +152,7 @@ static uint64_t around_exec(const struct rk_set_options *options)
     CHECK(waitpid(pid, NULL, 0) == pid);
     EQUAL(rk_target_wait(target, -1, NULL), 1);
     uint64_t n = counted(set);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
     close(go[0]), close(go[1]), close(done[0]), close(done[1]);
@@ -214,7 +214,7 @@ static void test_modify(void)
     to.type = 0;
     EQUAL(rk_set_modify(set, 0, &to, &e), -EINVAL);
     rk_events_free(events);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 /* prctl: every counter of this thread, and back. */
@@ -234,8 +234,8 @@ static void test_all(void)
     EQUAL(rk_sets_enable(), 0);
     touch(PAGES);
     CHECK(counted(a) >= first + PAGES && counted(b) >= second + PAGES);
-    rk_set_close(a);
-    rk_set_close(b);
+    rk_set_free(a);
+    rk_set_free(b);
 }
 
 /* Clocks that the kernel takes, and one that it does not, by name. Lost samples are told where the kernel knows. */
@@ -253,7 +253,7 @@ static void test_clock_and_lost(void)
             return;
         int r = rk_set_lost(set, 0, &lost);
         CHECK(r == -EOPNOTSUPP || (r == 0 && lost == 0));
-        rk_set_close(set);
+        rk_set_free(set);
     }
     options.clock = 2; /* CLOCK_PROCESS_CPUTIME_ID */
     CHECK(open_self("cpu-clock", &options) == NULL);
@@ -261,7 +261,7 @@ static void test_clock_and_lost(void)
     struct rk_set *counts = open_self("page-faults", NULL);
     CHECK(counts != NULL);
     EQUAL(rk_set_lost(counts, 0, &lost), -EOPNOTSUPP);
-    rk_set_close(counts);
+    rk_set_free(counts);
 }
 
 /* Switches happen in the kernel: a plain user can't measure them, and is not told 0. */
@@ -274,7 +274,7 @@ static void test_not_measurable(void)
         for (int i = 0; i < 3; i++)
             nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         CHECK(counted(set) >= 3);
-        rk_set_close(set);
+        rk_set_free(set);
     } else {
         CHECK(e.cause == RK_CAUSE_PARANOID && e.remedy[0]);
         CHECK(strstr(e.what, "kernel"));
@@ -291,7 +291,7 @@ static void all(void)
     test_all();
     test_clock_and_lost();
     test_not_measurable();
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 int main(int argc, char **argv)

@@ -141,9 +141,9 @@ static void test_many(void)
     if (plan.descriptors <= plan.allowed) {
         CHECK(plan.cheaper[0] == '\0');
         OK(rk_set_open(host, one, target, NULL, &set, &e));
-        EQUAL(rk_set_slots(set), MANY);
+        EQUAL(rk_set_slot_count(set), MANY);
         CHECK(rk_set_enable(set) == 0 && rk_set_total(set, &v, 1) == 0 && rk_set_disable(set) == 0);
-        rk_set_close(set);
+        rk_set_free(set);
     } else {
         CHECK(plan.cheaper[0]);
         printf("%d descriptors are not allowed here: %" PRIu64 " are\n", MANY, plan.allowed);
@@ -166,6 +166,6 @@ int main(int argc, char **argv)
     test_adds_up("threads", 64);
     test_adds_up("processes", 200);
     test_many();
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

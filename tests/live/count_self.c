@@ -97,7 +97,7 @@ static void test_faults(void)
             FAIL("%d pages touched, %" PRIu64 " faults counted", PAGES, n);
     }
     CHECK(faults(set, in_thread) < PAGES / 2); /* the calling thread alone */
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 static void test_inherit(void)
@@ -107,12 +107,12 @@ static void test_inherit(void)
 
     CHECK(thread >= PAGES && thread < PAGES + 200);
     CHECK(process >= PAGES && process < PAGES + 2000);
-    rk_set_close(set);
+    rk_set_free(set);
 
     set = open_set("page-faults",
                    &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_inherit = 1});
     CHECK(faults(set, in_thread) < PAGES / 2);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 /* A group counts what its members count alone, and nothing while disabled. */
@@ -135,7 +135,7 @@ static void test_group(void)
     CHECK(after[2].value > 0);
     CHECK(after[3].value + FEW >= after[0].value && after[3].value <= after[0].value + FEW);
     EQUAL(after[0].enabled, after[1].enabled);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 static void test_never_enabled(void)
@@ -147,7 +147,7 @@ static void test_never_enabled(void)
     EQUAL(v.running, 0);
     OK(rk_set_explain(set, SIZE_MAX, 0, &e));
     CHECK(strstr(e.what, "not enabled"));
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 /* In a forked child the handle is of no use, says so, and can be closed. */
@@ -165,13 +165,13 @@ static void test_fork(void)
         EQUAL(rk_set_total(set, &v, 1), -ESTALE);
         OK(rk_set_explain(set, SIZE_MAX, 0, &e));
         EQUAL(e.cause, RK_CAUSE_FORKED);
-        CHECK(rk_set_close(set) == NULL);
+        CHECK(rk_set_free(set) == NULL);
         exit(0);
     }
     CHECK(waitpid(child, &status, 0) == child);
     EQUAL(status, 0);
     CHECK(rk_set_enable(set) == 0); /* and the parent's goes on */
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 /* The host is the child's too: what is opened there after the fork counts there, beside the parent's that is stale; in
@@ -202,11 +202,11 @@ static void test_host_in_child(void)
             EQUAL(rk_set_enable(own), -ESTALE);
             OK(rk_set_open(host, events, target, NULL, &grandchilds, &e));
             CHECK(rk_set_enable(grandchilds) == 0);
-            rk_host_close(host);
-            rk_set_close(own);
+            rk_host_free(host);
+            rk_set_free(own);
             CHECK(rk_set_read(grandchilds, 0, &v, 1) == 0);
-            rk_set_close(set);
-            rk_set_close(grandchilds);
+            rk_set_free(set);
+            rk_set_free(grandchilds);
             exit(0);
         }
         CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
@@ -217,10 +217,10 @@ static void test_host_in_child(void)
     CHECK(waitpid(child, &status, 0) == child);
     EQUAL(status, 0);
     CHECK(rk_set_enable(set) == 0);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 int main(void)

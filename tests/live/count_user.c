@@ -28,10 +28,10 @@ static void test_steps_down(struct rk_host *host, int level)
     CHECK(set == NULL && strcmp(e.event, "context-switches") == 0);
 
     OK(rk_set_open(host, events, target, &keep, &set, &e));
-    EQUAL(rk_set_notes(set), 3);
+    EQUAL(rk_set_note_count(set), 3);
     snprintf(said, sizeof said, "counts user space only: kernel.perf_event_paranoid is %d", level);
     for (size_t i = 0; i < 3; i++) {
-        CHECK(rk_set_note(set, i, &note) == 0);
+        CHECK(rk_set_note_get(set, i, &note) == 0);
         EQUAL(note.cause, RK_CAUSE_PARANOID);
         CHECK(note.remedy[0]);
         if (note.event == UINT32_MAX)
@@ -39,7 +39,7 @@ static void test_steps_down(struct rk_host *host, int level)
         else
             CHECK(note.absent && (note.event == 1 || note.event == 2));
     }
-    CHECK(rk_set_event(set, 0, &event) == 0);
+    CHECK(rk_set_event_get(set, 0, &event) == 0);
     EQUAL(event.flags, RK_EVENT_USER);
 
     CHECK(rk_set_enable(set) == 0);
@@ -56,7 +56,7 @@ static void test_steps_down(struct rk_host *host, int level)
         EQUAL(e.cause, RK_CAUSE_PARANOID);
     }
     free((void *)memory);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
 }
@@ -91,7 +91,7 @@ int main(void)
     CHECK(rk_host_limit(host, RK_LIMIT_PARANOID, &level) == 0);
     if (level != 2)
         SKIP("kernel.perf_event_paranoid is %d, and 2 is needed", (int)level);
-    rk_host_close(host);
+    rk_host_free(host);
     live_needs_counters();
     if (can_become(65534))
         CHECK((setgroups(0, NULL) == 0 || errno == EPERM) && become(65534));
@@ -100,6 +100,6 @@ int main(void)
         SKIP("this user keeps the capability");
     test_steps_down(host, (int)level);
     test_refused(host);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

@@ -17,8 +17,8 @@
 static struct rk_check find(const struct rk_doctor *doctor, const char *name)
 {
     struct rk_check c = {.size = sizeof c};
-    for (size_t i = 0; i < rk_doctor_checks(doctor); i++) {
-        CHECK(rk_doctor_check(doctor, i, &c) == 0);
+    for (size_t i = 0; i < rk_doctor_check_count(doctor); i++) {
+        CHECK(rk_doctor_check_get(doctor, i, &c) == 0);
         if (strcmp(c.name, name) == 0)
             return c;
     }
@@ -45,7 +45,7 @@ static void agrees(struct rk_host *host, const struct rk_doctor *doctor, const c
              rk_cause_name(e.cause));
     if (rc < 0)
         CHECK(c.remedy[0]);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_events_free(events);
 }
 
@@ -93,9 +93,9 @@ static void examine(const char *who, int level, bool capable)
 
     OK(rk_host_open(NULL, &host, &e));
     OK(rk_doctor_run(host, &doctor, &e));
-    for (size_t i = 0; i < rk_doctor_checks(doctor); i++) {
+    for (size_t i = 0; i < rk_doctor_check_count(doctor); i++) {
         struct rk_check c = {.size = sizeof c};
-        CHECK(rk_doctor_check(doctor, i, &c) == 0);
+        CHECK(rk_doctor_check_get(doctor, i, &c) == 0);
         printf("%s: %s: %s: %s\n", who, c.name, (const char *[]){"yes", "partly", "no"}[c.verdict], c.what);
         CHECK(c.what[0]);
     }
@@ -117,7 +117,7 @@ static void examine(const char *who, int level, bool capable)
     rk_target_free(cpus);
     rk_target_free(self);
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 static void keep_perfmon(void)

@@ -32,8 +32,8 @@ static void diagnose(void)
 static struct rk_check find(const char *name)
 {
     struct rk_check c = {.size = sizeof c};
-    for (size_t i = 0; i < rk_doctor_checks(doctor); i++) {
-        CHECK(rk_doctor_check(doctor, i, &c) == 0);
+    for (size_t i = 0; i < rk_doctor_check_count(doctor); i++) {
+        CHECK(rk_doctor_check_get(doctor, i, &c) == 0);
         if (strcmp(c.name, name) == 0)
             return c;
     }
@@ -125,7 +125,7 @@ static int user_namespace(void)
         printf("perf_event_paranoid is below 2\n");
         return CANT;
     }
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     if (geteuid() == 0 && !become(65534)) {
         printf("this root can't become a plain user\n");
         return CANT;
@@ -175,7 +175,7 @@ static int run(const char *name, int (*part)(void))
     if (child == 0) {
         int done = part();
         rk_doctor_free(doctor);
-        rk_host_close(host);
+        rk_host_free(host);
         exit(done);
     }
     CHECK(waitpid(child, &status, 0) == child);

@@ -61,7 +61,7 @@ static void expect(struct rk_host *host, const char *text, uint64_t wanted)
         printf("%s: %" PRIu64 "\n", text, v[0].value);
         done++;
     }
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(self);
     rk_events_free(events);
     rk_events_free(again);
@@ -113,7 +113,7 @@ static void all(void)
     expect(host, text, TIMES);
     snprintf(text, sizeof text, "mem:%#" PRIxPTR ":x:u", (uintptr_t)probed);
     expect(host, text, TIMES);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 /* What the kernel alone can refuse, it refuses with the filter named; the API is the same as the term. */
@@ -144,11 +144,11 @@ static void filters(void)
         work();
         EQUAL(rk_set_total(set, &v, 1), 0);
         EQUAL(v.value, TIMES);
-        set = rk_set_close(set);
+        set = rk_set_free(set);
     }
     rk_target_free(self);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 /* A symbol that moves is refused with the reason; one that is not there, with the nearest. */
@@ -181,7 +181,7 @@ static void refusals(void)
     EQUAL(rk_events_parse(host, text, &events, &e), -EINVAL);
     EQUAL(rk_events_parse(host, "uprobe:/nonexistent:main", &events, &e), -ENOENT);
     EQUAL(e.cause, strstr(e.what, "no such PMU") ? RK_CAUSE_NO_PMU : RK_CAUSE_NO_FILE);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 int main(void)

@@ -24,8 +24,8 @@ int main(void)
     CHECK(v.value > 0 && v.value <= outside);
     /* The thread's own share of it; the machine may be busy. */
     printf("msr/tsc/ %" PRIu64 ", rdtsc %" PRIu64 " to %" PRIu64 "\n", v.value, inside, outside);
-    rk_set_close(set);
-    rk_host_close(host);
+    rk_set_free(set);
+    rk_host_free(host);
     return 0;
 #else
     (void)e, (void)host, (void)events, (void)v;

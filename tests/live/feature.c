@@ -28,7 +28,7 @@ int main(void)
         SKIP("perf_event_open is not to be had here: %s", strerror(-rc));
     EQUAL(rc, 0);
     CHECK(size >= 64 && size % 8 == 0);
-    for (uint32_t f = 0; rk_feature_describe(f, &text) == 0; f++, n++) {
+    for (uint32_t f = 0; rk_feature_get(f, &text) == 0; f++, n++) {
         int since_major, since_minor, got = rk_host_feature(host, f);
         if (f == RK_FEATURE_PMU_TYPE &&
             (got == -ENODEV || got == 0)) { /* and drivers came to it one by one */
@@ -49,6 +49,6 @@ int main(void)
     EQUAL(rk_host_feature(host, RK_FEATURE_CONFIG3), size >= 136);
     EQUAL(rk_host_feature(host, RK_FEATURE_CONFIG4), size >= 144);
     CHECK(n > 20 && known > 5);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

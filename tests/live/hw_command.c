@@ -66,8 +66,8 @@ int main(int argc, char **argv)
         SKIP("RECKON does not say where the command is");
     struct rk_host *host = NULL;
     CHECK(rk_host_open(NULL, &host, NULL) == 0);
-    rk_set_close(live_self(host, "{instructions:u,cycles:u}", NULL)); /* skips where there are none */
-    rk_host_close(host);
+    rk_set_free(live_self(host, "{instructions:u,cycles:u}", NULL)); /* skips where there are none */
+    rk_host_free(host);
     CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
     char work[TEMPORARY];
     CHECK(mkdtemp(temporary(work, "reckon-hw-XXXXXX")) && chdir(work) == 0);

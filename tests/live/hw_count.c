@@ -28,7 +28,7 @@ static void check_set(struct rk_set *set)
     SAME_COUNT(count(set, 501) - overhead, 1000);
     SAME_COUNT(count(set, 1000001) - overhead, 2000000);
     SAME_COUNT(count(set, 10000001) - overhead, 20000000);
-    CHECK(rk_set_close(set) == NULL);
+    CHECK(rk_set_free(set) == NULL);
 }
 
 int main(void)
@@ -46,6 +46,6 @@ int main(void)
                         &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_inherit = 1}));
     OK(rk_set_self("instructions:u", &set, &e));
     check_set(set);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

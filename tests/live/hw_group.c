@@ -11,7 +11,7 @@
 
 static void run(struct rk_set *set, struct rk_value *v, size_t n)
 {
-    EQUAL(rk_set_events(set), n);
+    EQUAL(rk_set_event_count(set), n);
     EQUAL(rk_set_enable(set), 0);
     spin(1000000);
     EQUAL(rk_set_disable(set), 0);
@@ -30,7 +30,7 @@ static void check_fits(struct rk_host *host)
             EQUAL(v[i].value, v[1].value);
     }
     CHECK(v[1].value > 2000000 && v[1].value < 2002000);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 static void check_too_many(struct rk_host *host)
@@ -57,7 +57,7 @@ static void check_too_many(struct rk_host *host)
                 CHECK(v[i].value > 2000000);
         }
     }
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(self);
     rk_events_free(events);
 }
@@ -82,15 +82,15 @@ static void check_attached(struct rk_host *host)
     rk_events_free(events);
     OK(rk_events_parse(host, FITS, &events, &e));
     OK(rk_set_open(host, events, target, NULL, &set, &e));
-    EQUAL(rk_set_notes(set), 0);
-    set = rk_set_close(set);
+    EQUAL(rk_set_note_count(set), 0);
+    set = rk_set_free(set);
     rk_events_free(events);
     OK(rk_events_parse(host, "{instructions:u,r8:u,r8:u,r8:u,cycles:u,r8:u,r8:u,r8:u}:W", &events, &e));
     OK(rk_set_open(host, events, target, NULL, &set, &e));
-    EQUAL(rk_set_notes(set), 1);
-    EQUAL(rk_set_note(set, 0, &note), 0);
+    EQUAL(rk_set_note_count(set), 1);
+    EQUAL(rk_set_note_get(set, 0, &note), 0);
     CHECK(strstr(note.what, "those of a ratio together"));
-    rk_set_close(set);
+    rk_set_free(set);
     rk_events_free(events);
     rk_target_free(target);
     kill(pid, SIGKILL);
@@ -107,6 +107,6 @@ int main(void)
     check_fits(host);
     check_too_many(host);
     check_attached(host);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

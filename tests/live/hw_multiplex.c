@@ -64,7 +64,7 @@ static void multiplex(struct rk_host *host, int n)
             CHECK(fabs(second - truth / 2) <= second_bound + 10000);
     }
     CHECK(part >= n - 7);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 int main(void)
@@ -77,6 +77,6 @@ int main(void)
     OK(rk_host_open(NULL, &host, &e));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         multiplex(host, numbers[i]);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

@@ -84,8 +84,8 @@ int main(void)
     EQUAL(loss.lost, 0);
     if (live_exact())
         EQUAL(loss.skipped, 0);
-    rk_stream_close(stream);
-    rk_set_close(set);
-    rk_host_close(host);
+    rk_stream_free(stream);
+    rk_set_free(set);
+    rk_host_free(host);
     return 0;
 }

@@ -14,7 +14,7 @@ int main(void)
 #endif
     OK(rk_host_open(NULL, &host, &e));
     struct rk_set *set = live_self(host, "{instructions:u,r8:u,cycles:u,r11:u}", NULL);
-    EQUAL(rk_set_events(set), 4);
+    EQUAL(rk_set_event_count(set), 4);
     EQUAL(rk_set_enable(set), 0);
     spin(1000000);
     EQUAL(rk_set_disable(set), 0);
@@ -28,7 +28,7 @@ int main(void)
     SAME_COUNT(v[3].value, v[2].value);
     if (live_exact()) /* the emulated CPU takes two cycles for each instruction */
         EQUAL(v[2].value, 2 * v[0].value);
-    rk_set_close(set);
-    rk_host_close(host);
+    rk_set_free(set);
+    rk_host_free(host);
     return 0;
 }

@@ -26,8 +26,8 @@ static struct run begin(const char *events, uint64_t period)
 
 static void end(struct run *run)
 {
-    rk_stream_close(run->stream);
-    rk_set_close(run->set);
+    rk_stream_free(run->stream);
+    rk_set_free(run->set);
 }
 
 static uint64_t samples(struct run *run)
@@ -127,6 +127,6 @@ int main(void)
     instructions();
     refreshed();
     groups();
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

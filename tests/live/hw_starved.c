@@ -56,7 +56,7 @@ static void test_multiplexed(struct rk_host *host)
     }
     CHECK(shared >= 8);
     CHECK(within >= 22);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 /* A group too large for the PMU is refused, not silently zero. */
@@ -104,7 +104,7 @@ static void test_pinned(struct rk_host *host)
         starved++;
     }
     CHECK(starved > 0 && starved < 24);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 int main(void)
@@ -115,10 +115,10 @@ int main(void)
     OK(rk_host_open(NULL, &host, &e));
     if (rk_set_self("instructions:u,cycles:u", &set, &e) < 0)
         SKIP("%s", e.what);
-    rk_set_close(set);
+    rk_set_free(set);
     test_multiplexed(host);
     test_group_too_large(host);
     test_pinned(host);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

@@ -16,7 +16,7 @@ int main(void)
     char text[512];
     OK(rk_host_open(NULL, &host, &e));
     int n = rk_host_pmu_count(host), i = 0;
-    while (i < n && !(rk_host_pmu(host, (size_t)i, &pmu) == 0 && pmu.core))
+    while (i < n && !(rk_host_pmu_get(host, (size_t)i, &pmu) == 0 && pmu.core))
         i++;
     if (i >= n)
         SKIP("no core PMU");
@@ -25,7 +25,7 @@ int main(void)
              "event=8/u}",
              pmu.name, pmu.name, pmu.name);
     struct rk_set *set = live_self(host, text, NULL);
-    EQUAL(rk_set_events(set), 6);
+    EQUAL(rk_set_event_count(set), 6);
     EQUAL(rk_set_enable(set), 0);
     spin(1000000);
     EQUAL(rk_set_disable(set), 0);
@@ -35,8 +35,8 @@ int main(void)
         CHECK(v[k].running > 0);
         SAME_COUNT(v[k].value, v[0].value);
     }
-    rk_set_close(set);
-    rk_host_close(host);
+    rk_set_free(set);
+    rk_host_free(host);
     return 0;
 #endif
     (void)e, (void)host, (void)v;

@@ -120,8 +120,8 @@ int main(void)
            (double)hand / READS);
     if (live_exact())
         CHECK(ours * 10 <= hand * 11);
-    rk_set_close(counter);
-    rk_set_close(set);
-    rk_host_close(host);
+    rk_set_free(counter);
+    rk_set_free(set);
+    rk_host_free(host);
     return 0;
 }

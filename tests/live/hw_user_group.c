@@ -26,7 +26,7 @@ static struct rk_set *open_set(struct rk_host *host, const char *text, uint32_t 
 /* A value read in user space lies between two that the kernel gave, before and after; so do its times. */
 static void test_agrees(struct rk_set *set)
 {
-    size_t n = rk_set_events(set);
+    size_t n = rk_set_event_count(set);
     struct rk_value before[4], between[4], after[4];
 
     for (int i = 0; i < 200; i++) {
@@ -85,7 +85,7 @@ int main(void)
     OK(rk_host_open(NULL, &host, &e));
     if (rk_set_self("cycles,instructions", &set, &e) < 0)
         SKIP("%s", e.what);
-    rk_set_close(set);
+    rk_set_free(set);
     if (rk_host_limit(host, RK_LIMIT_USER_ACCESS, &access) == 0 && access == 0)
         SKIP("kernel.perf_user_access is 0");
     set = open_set(host, "{cycles,instructions}", 0);
@@ -101,13 +101,13 @@ int main(void)
     printf("instructions to read two counters: %" PRIu64 " in user space, %" PRIu64 " by read(2)\n", by_user,
            by_kernel);
     CHECK(by_user * 5 < by_kernel);
-    rk_set_close(slow);
-    rk_set_close(set);
+    rk_set_free(slow);
+    rk_set_free(set);
 
     set = open_set(host, "cycles,instructions,page-faults", 0);
     CHECK(set->groups[0].user && set->groups[1].user && !set->groups[2].user);
     test_agrees(set);
-    rk_set_close(set);
-    rk_host_close(host);
+    rk_set_free(set);
+    rk_host_free(host);
     return 0;
 }

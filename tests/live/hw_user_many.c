@@ -54,7 +54,7 @@ static void check_many(struct rk_host *host, const char *events)
 {
     const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1, .enabled = 1};
     struct rk_set *set = live_self(host, events, &options);
-    size_t n = rk_set_events(set);
+    size_t n = rk_set_event_count(set);
     struct rk_value last[2], now[2];
     int moved = 0;
 
@@ -75,7 +75,7 @@ static void check_many(struct rk_host *host, const char *events)
     }
     CHECK(last[0].value > READS);
     printf("%s: %d reads, %d moves to another CPU\n", events, READS, moved);
-    rk_set_close(set);
+    rk_set_free(set);
 }
 
 int main(void)
@@ -87,6 +87,6 @@ int main(void)
     if (rk_host_limit(host, RK_LIMIT_USER_ACCESS, &access) == 0 && access == 0)
         SKIP("kernel.perf_user_access is 0");
     check_many(host, "cycles");
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

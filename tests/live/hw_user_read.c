@@ -57,8 +57,8 @@ static void check_agree(struct rk_host *host, const char *event, uint64_t each)
     EQUAL(user[1].value, user[0].value);
     EQUAL(call[1].value, call[0].value);
     CHECK(user[0].value > user[3].value);
-    rk_set_close(p.user);
-    rk_set_close(p.call);
+    rk_set_free(p.user);
+    rk_set_free(p.call);
 }
 
 /* Instructions that the kernel ran during `reads` reads of the set. */
@@ -89,9 +89,9 @@ static void check_no_call(struct rk_host *host)
     if (by_call < READS * 100 || by_user * 4 > by_call)
         FAIL("%d reads cost the kernel %" PRId64 " instructions by read(2) and %" PRId64 " in user space",
              READS, by_call, by_user);
-    rk_set_close(user);
-    rk_set_close(call);
-    rk_set_close(kernel);
+    rk_set_free(user);
+    rk_set_free(call);
+    rk_set_free(kernel);
 }
 
 int main(void)
@@ -107,6 +107,6 @@ int main(void)
     check_agree(host, "instructions:u", 1);
     check_agree(host, "cycles:u", live_exact() ? 2 : 0);
     check_no_call(host);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

@@ -76,7 +76,7 @@ static inline struct sights own_sights(const char *path, struct rk_stream_info *
         *ret_info = (struct rk_stream_info){.size = sizeof *ret_info};
         rk_stream_info(st, ret_info);
     }
-    rk_stream_close(st);
+    rk_stream_free(st);
     return s;
 }
 

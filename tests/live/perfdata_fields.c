@@ -129,7 +129,7 @@ static void read_back(const char *path, const struct perf_attr *attr)
         i++;
     }
     EQUAL(i, SAMPLES);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 /* Line by line: perf's "tid time: addr ip weight … 0xFROM/0xTO/M/X/A/CYCLES…". Its words for the same. */

@@ -61,10 +61,10 @@ static void record(const char *path)
         ;
     CHECK(rc == 0);
     OK(rk_capture_close(capture, NULL, &e));
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 static char text[1 << 20];
@@ -94,7 +94,7 @@ static struct rk_profile *profile(const char *path)
     OK(rk_stream_file(path, &stream, &e));
     OK(rk_profile_builder_open(NULL, &builder, &e));
     while ((rc = rk_stream_next(stream, &r)) == 1) {
-        CHECK(rk_profile_feed(builder, stream, r) >= 0);
+        CHECK(rk_profile_builder_feed(builder, stream, r) >= 0);
         text_n = 0;
         OK(rk_record_export(stream, r, "json", &out, &e));
         CHECK(text_n > 2 && text[0] == '{' && strchr(text, '\n') == text + text_n - 1);
@@ -102,8 +102,8 @@ static struct rk_profile *profile(const char *path)
         rk_stream_release(stream);
     }
     CHECK(rc == 0);
-    OK(rk_profile_finish(builder, stream, &p, &e));
-    rk_stream_close(stream);
+    OK(rk_profile_builder_finish(builder, stream, &p, &e));
+    rk_stream_free(stream);
     return p;
 }
 

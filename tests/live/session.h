@@ -78,10 +78,10 @@ static inline struct session session_open(const char *events, char *const argv[]
 
 static inline void session_close(struct session *s)
 {
-    rk_set_close(s->set);
+    rk_set_free(s->set);
     rk_target_free(s->target);
     rk_events_free(s->events);
-    rk_host_close(s->host);
+    rk_host_free(s->host);
 }
 
 /* Waits for a command and wants its status. */

@@ -57,7 +57,7 @@ static inline void sample_of(struct taken *t, int32_t pid, const void *stack, ui
         .pid = pid,
         .tid = pid,
         .regs_user_abi = 2,
-        .regs_user_mask = rk_unwind_registers(RK_MACHINE_HERE),
+        .regs_user_mask = rk_unwinder_registers(RK_MACHINE_HERE),
         .regs_user = t->regs,
         .stack = stack,
         .stack_bytes = bytes,

@@ -67,10 +67,10 @@ static void attach(pid_t pid)
 
 static void detach(pid_t pid)
 {
-    set = rk_set_close(set);
+    set = rk_set_free(set);
     target = rk_target_free(target);
     events = rk_events_free(events);
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     waitpid(pid, NULL, 0);
 }
 
@@ -81,7 +81,7 @@ static void live(void)
     const struct rk_record *r;
     unsigned wakes = 0, late = 0, exits = 0;
     attach(pid);
-    CHECK(rk_set_slots(set) >= 3);
+    CHECK(rk_set_slot_count(set) >= 3);
     OK(rk_stream_live(set, &st, &e));
     EQUAL(rk_set_enable(set), 0);
     uint64_t begin = now_ns();
@@ -98,7 +98,7 @@ static void live(void)
     printf("%u wake-ups, %u samples after the first thread's end\n", wakes, late);
     CHECK(late > 20);
     CHECK(wakes < 400);
-    rk_stream_close(st);
+    rk_stream_free(st);
     detach(pid);
 }
 
@@ -138,7 +138,7 @@ static void recording(void)
     EQUAL(comms, 3);
     EQUAL(of_thread, 2);
     CHECK(own >= 1);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 static void all(void)

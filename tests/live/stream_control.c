@@ -52,7 +52,7 @@ static void paused(void)
     }
     printf("paused: kept %ju, lost %ju, count %ju\n", (uintmax_t)kept, (uintmax_t)loss.lost,
            (uintmax_t)v.value);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -84,7 +84,7 @@ static void another_period(void)
     EQUAL(rk_stream_period(st, 0, 0), -EINVAL);
     EQUAL(rk_stream_period(st, 1, 5), -ERANGE);
     EQUAL(rk_stream_snapshot(st), -EINVAL);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -103,7 +103,7 @@ static void refreshed(void)
     }
     EQUAL(rk_stream_refresh(st, 0, 0), -EINVAL);
     EQUAL(rk_stream_drain(st), 0);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -136,7 +136,7 @@ static void flight_recorder(void)
     }
     rk_set_disable(s.set);
     printf("flight recorder: %ju samples in 50 snapshots\n", (uintmax_t)total);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 

@@ -62,7 +62,7 @@ static void own_thread(void)
     read_all(st, &t);
     CHECK(t.samples >= 1000); /* a sanitizer makes faults of its own */
     check_sums(st, s.set, &t);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -86,7 +86,7 @@ static void command(void)
     CHECK(t.forks >= 4);
     CHECK(t.maps >= 1);
     check_sums(st, s.set, &t);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 

@@ -11,12 +11,12 @@ static char self[4096];
 static uint64_t number(struct rk_stream *st, const struct rk_sample *s, const char *name, char *text,
                        size_t size)
 {
-    int n = rk_stream_fields(st, 0);
+    int n = rk_stream_field_count(st, 0);
     CHECK(n > 4);
     for (int i = 0; i < n; i++) {
         struct rk_field f = {.size = sizeof f};
         struct rk_field_value v;
-        EQUAL(rk_stream_field(st, 0, (size_t)i, &f), 0);
+        EQUAL(rk_stream_field_get(st, 0, (size_t)i, &f), 0);
         if (strcmp(f.name, name) != 0)
             continue;
         EQUAL(rk_field_value(&f, s, &v), 0);
@@ -53,9 +53,9 @@ static void waits(const char *path)
         EQUAL(number(st, &s, "prio", NULL, 0), (uint64_t)(120 + getpriority(PRIO_PROCESS, 0)));
     }
     struct rk_field f = {.size = sizeof f};
-    EQUAL(rk_stream_field(st, 0, 1000, &f), -ERANGE);
-    EQUAL(rk_stream_fields(st, 7), -ERANGE);
-    rk_stream_close(st);
+    EQUAL(rk_stream_field_get(st, 0, 1000, &f), -ERANGE);
+    EQUAL(rk_stream_field_count(st, 7), -ERANGE);
+    rk_stream_free(st);
     EQUAL(seen, 2);
     printf("%s: %d waits\n", path, seen);
 }
@@ -116,7 +116,7 @@ static void live(void)
         seen++;
     }
     CHECK(seen >= 5);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -179,8 +179,8 @@ static void columns(void)
         EQUAL(rk_stream_loss(many, 0, &loss), 0);
         EQUAL(loss.kept, (uint64_t)total);
         CHECK(total > 20);
-        rk_stream_close(one);
-        rk_stream_close(many);
+        rk_stream_free(one);
+        rk_stream_free(many);
     }
     unlink("data");
 }
@@ -274,7 +274,7 @@ static void columns_live(const char *text, uint32_t events, uint64_t sample, uin
     EQUAL(loss.kept, all);
     EQUAL(loss.lost, 0);
     munmap(at, FAULTS * 4096);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
     printf("%s, %ju at a time: %ju rows, %d other records\n", text, (uintmax_t)max, (uintmax_t)all, others);
 }

@@ -29,7 +29,7 @@ static void straight(const char *what, void (*cause)(size_t), size_t pages, size
     uint64_t samples = 0, in_records = 0;
 
     OK(rk_stream_live(s.set, &st, &e));
-    EQUAL(rk_stream_event(st, 0, &event), 0);
+    EQUAL(rk_stream_event_get(st, 0, &event), 0);
     if (!(event.read_format & KERNEL_COUNTS_LOST))
         SKIP("this kernel does not count lost samples (PERF_FORMAT_LOST, Linux 6.0)");
     for (size_t i = 0; i < rounds; i++) {
@@ -55,7 +55,7 @@ static void straight(const char *what, void (*cause)(size_t), size_t pages, size
     CHECK(loss.records_lost <= loss.lost); /* what the last round lost has no record yet */
     printf("%s, %zu rounds: kept %" PRIu64 ", lost %" PRIu64 ", by records %" PRIu64 ", count %" PRIu64 "\n",
            what, rounds, loss.kept, loss.lost, loss.records_lost, v.value);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 

@@ -43,16 +43,16 @@ int main(void)
     while (rk_stream_next(first, &record) == 1)
         n += record->type == RK_RECORD_SAMPLE;
     CHECK(n > 0);
-    rk_stream_close(first);
+    rk_stream_free(first);
     OK(rk_stream_live(set, &second, &e));
-    rk_stream_close(second);
-    rk_set_close(set);
+    rk_stream_free(second);
+    rk_set_free(set);
 
     options.ring_bytes = UINT32_C(1) << 31;
     EQUAL(rk_set_open(host, events, target, &options, &set, &e), -EINVAL);
     CHECK(strstr(e.what, "ring_bytes"));
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

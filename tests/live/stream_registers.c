@@ -101,11 +101,11 @@ int main(void)
            (uintmax_t)inside, (uintmax_t)right);
     CHECK(inside >= 10);
     CHECK(right * 100 >= inside * 90);
-    rk_stream_close(stream);
-    rk_set_close(set);
+    rk_stream_free(stream);
+    rk_set_free(set);
     rk_events_free(events);
     rk_target_free(self);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }
 #else

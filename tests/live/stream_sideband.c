@@ -68,7 +68,7 @@ static void told(void)
     CHECK(out >= 1);
     EQUAL(out, in);
     EQUAL(order_wrong, 0);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -119,7 +119,7 @@ static void mapped(void)
     munmap(execute, page);
     munmap(load, page);
     close(fd);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -138,7 +138,7 @@ static bool has_controller(struct rk_host *host, const char *path)
     int rc = rk_set_open(host, events, target, NULL, &set, &e);
     if (rc == -ENOENT)
         printf("CGROUP: %s\n", e.what);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
     return rc != -ENOENT;
@@ -168,7 +168,7 @@ static void grouped(void)
         (rk_host_mount(host, RK_MOUNT_CGROUP1, &mount) < 0 &&
          rk_host_mount(host, RK_MOUNT_CGROUP2, &mount) < 0)) {
         printf("CGROUP: no cgroups' counters here\n");
-        rk_host_close(host);
+        rk_host_free(host);
         return;
     }
     snprintf(path, sizeof path, "%s/reckon-told-%d", mount, (int)getpid());
@@ -192,9 +192,9 @@ static void grouped(void)
     }
     printf("CGROUP: %s, %u records\n", made ? path : "may not be made here", told_of);
     EQUAL(told_of, counted);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 static void woken(void)
@@ -219,7 +219,7 @@ static void woken(void)
             n += r->type == RK_RECORD_SAMPLE;
         CHECK(n >= 1);
     }
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 

@@ -66,7 +66,7 @@ __attribute__((unused)) static void trap(void)
     EQUAL(traps, WRITES);
     EQUAL(wrong, 0);
     EQUAL(samples, WRITES);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
     signal(SIGTRAP, SIG_DFL);
 }
@@ -113,7 +113,7 @@ static void hung_up(void)
         CHECK(ins <= 9);
     }
     rk_stream_drain(st);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
     signal(number, SIG_DFL);
 }

@@ -74,8 +74,8 @@ static int races(const struct rk_set *set)
     struct rk_note note = {.size = sizeof note};
     int n = 0;
 
-    for (size_t i = 0; i < rk_set_notes(set); i++) {
-        EQUAL(rk_set_note(set, i, &note), 0);
+    for (size_t i = 0; i < rk_set_note_count(set); i++) {
+        EQUAL(rk_set_note_get(set, i, &note), 0);
         if (note.cause != RK_CAUSE_RACE)
             continue;
         CHECK(strstr(note.what, "born") && note.remedy[0]);
@@ -99,13 +99,13 @@ static void test_tree(struct rk_host *host, uint32_t freeze)
     OK(rk_target_process(pid, &process, &e));
     EQUAL(rk_target_pid(tree), pid);
     OK(rk_set_open(host, events, process, &options, &set, &e));
-    EQUAL(rk_set_slots(set), 2);
-    rk_set_close(set);
+    EQUAL(rk_set_slot_count(set), 2);
+    rk_set_free(set);
     int r = rk_set_open(host, events, tree, &options, &set, &e);
     if (freeze && r == -EPERM)
         SKIP("%s", e.what);
     OK(r);
-    EQUAL(rk_set_slots(set), 6);
+    EQUAL(rk_set_slot_count(set), 6);
     EQUAL(races(set), 0);
     CHECK(rk_set_enable(set) == 0);
     CHECK(write(go[1], "gggggg", 6) == 6);
@@ -114,7 +114,7 @@ static void test_tree(struct rk_host *host, uint32_t freeze)
     if (v[0].value < 6 * PAGES || v[0].value > 6 * (PAGES + FEW))
         FAIL("%d faults made in a tree, %" PRIu64 " counted", 6 * PAGES, v[0].value);
     EQUAL(rk_target_wait(tree, 0, NULL), 0);
-    rk_set_close(set);
+    rk_set_free(set);
     stop(pid);
     struct rk_exit x = {.size = sizeof x, .status = 77};
     EQUAL(rk_target_wait(tree, -1, &x), 1);
@@ -225,7 +225,7 @@ static void test_births(struct rk_host *host, uint32_t freeze)
                 FAIL("open %d, disabled %d times: goes on from %" PRIu64 " to %" PRIu64, i, times + 1,
                      v[0].value, more[0].value);
         }
-        rk_set_close(set);
+        rk_set_free(set);
     }
     EQUAL(waitpid(pid, NULL, WNOHANG), 0); /* it goes on, and its end is ours to take */
     rk_target_free(target);
@@ -272,14 +272,14 @@ static void check_counts(struct rk_set *set, const char *name, const char *path)
 {
     struct rk_value v[1], sum = {0};
 
-    CHECK(rk_set_slots(set) % 2 == 0);
+    CHECK(rk_set_slot_count(set) % 2 == 0);
     CHECK(strcmp(rk_set_slot_cgroup(set, 0), name) == 0);
-    CHECK(strcmp(rk_set_slot_cgroup(set, rk_set_slots(set) - 1), path) == 0);
+    CHECK(strcmp(rk_set_slot_cgroup(set, rk_set_slot_count(set) - 1), path) == 0);
     CHECK(rk_set_enable(set) == 0);
     touch(PAGES);
     CHECK(write(go[1], "gg", 2) == 2);
     await(2);
-    for (size_t slot = 0; slot < rk_set_slots(set) / 2; slot++) {
+    for (size_t slot = 0; slot < rk_set_slot_count(set) / 2; slot++) {
         CHECK(rk_set_read(set, slot, v, 1) == 0);
         sum.value += v[0].value;
     }
@@ -322,7 +322,7 @@ static void test_cgroup(struct rk_host *host)
         CHECK(r == -EINVAL && e.cause == RK_CAUSE_UNSUPPORTED && strstr(e.remedy, "CONFIG_CGROUP_PERF"));
     if (r == 0) {
         check_counts(set, name, path);
-        rk_set_close(set);
+        rk_set_free(set);
     } else
         printf("cgroups are not counted here: %s\n", e.what);
     rk_target_free(target);
@@ -342,6 +342,6 @@ int main(void)
     test_cgroup(host);
     test_births(host, 1);
     test_tree(host, 1);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

@@ -46,7 +46,7 @@ static void fault_on(int cpu, size_t pages)
 
 static void hotplug(void)
 {
-    size_t slots = rk_set_slots(set);
+    size_t slots = rk_set_slot_count(set);
     struct rk_value v[2];
 
     fault_on(1, 100);
@@ -58,7 +58,7 @@ static void hotplug(void)
     CHECK(rk_set_disable(set) == 0 && rk_set_enable(set) == 0);
     put(1, true);
     EQUAL(rk_set_refresh(set, &e), 1);
-    EQUAL(rk_set_slots(set), slots);
+    EQUAL(rk_set_slot_count(set), slots);
     fault_on(1, 1000);
     EQUAL(rk_set_refresh(set, &e), 0);
     put(1, false); /* away and back between two looks */
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     OK(r);
     rk_target_free(machine);
     CHECK(rk_host_cpus(host, &cpus, &n) == 0);
-    EQUAL(rk_set_slots(set), n);
+    EQUAL(rk_set_slot_count(set), n);
     CHECK(rk_set_enable(set) == 0);
     EQUAL(rk_set_refresh(set, &e), 0);
     EQUAL(rk_set_refresh(set, &e), 0);
@@ -138,9 +138,9 @@ int main(int argc, char **argv)
         hotplug();
         rows_that_come(argv[0]);
     }
-    rk_set_close(set);
+    rk_set_free(set);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     if (!can)
         SKIP("CPUs are taken off only in the guest with two of them: tests/guest/run -s 2 -i off -- "
              "target_machine");

@@ -30,7 +30,7 @@ static void sampled(int depth, uint32_t bytes)
         .size = sizeof options,
         .frequency = 1000,
         .sample = RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
-        .regs_user = rk_unwind_registers(RK_MACHINE_HERE),
+        .regs_user = rk_unwinder_registers(RK_MACHINE_HERE),
         .stack_user = bytes,
         .ring_bytes = can_measure_all() && geteuid() == 0 ? 16u << 20 : 0,
     };
@@ -59,7 +59,7 @@ static void sampled(int depth, uint32_t bytes)
         if (r->type != RK_RECORD_SAMPLE)
             continue;
         EQUAL(rk_stream_sample(stream, r, &sample), 0);
-        int frames = rk_unwind_sample(unwinder, image, &sample, pcs, FRAMES, &status);
+        int frames = rk_unwinder_sample(unwinder, image, &sample, pcs, FRAMES, &status);
         CHECK(frames > 0 && rk_image_find(image, getpid(), pcs, (size_t)frames, places) == 0);
         int downs = 0, mains = 0;
         for (int i = 0; i < frames; i++) {
@@ -67,7 +67,7 @@ static void sampled(int depth, uint32_t bytes)
             struct rk_symbol symbol;
             if (places[i].module == RK_NO_MODULE)
                 continue;
-            OK(rk_image_module(image, places[i].module, &module));
+            OK(rk_image_module_get(image, places[i].module, &module));
             OK(rk_symbolizer_resolve(symbolizer, &module, &places[i].offset, 1, &symbol));
             downs += symbol.name && !strcmp(symbol.name, "down");
             mains += symbol.name && !strcmp(symbol.name, "main");
@@ -90,16 +90,16 @@ static void sampled(int depth, uint32_t bytes)
     } else {
         CHECK(cut > n / 2 && named > 0);
     }
-    rk_symbolizer_close(symbolizer);
-    rk_unwinder_close(unwinder);
-    rk_image_close(image);
-    rk_stream_close(stream);
+    rk_symbolizer_free(symbolizer);
+    rk_unwinder_free(unwinder);
+    rk_image_free(image);
+    rk_stream_free(stream);
     session_close(&s);
 }
 
 int main(void)
 {
-    if (rk_unwind_registers(RK_MACHINE_HERE) == 0)
+    if (rk_unwinder_registers(RK_MACHINE_HERE) == 0)
         SKIP("stacks of this machine are not unwound");
     sampled(25, 32768);
     sampled(100, 32768);

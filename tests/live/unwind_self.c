@@ -64,7 +64,7 @@ __attribute__((noinline)) static int take(void)
     registers_of(&context.uc_mcontext, t.regs);
     sample_of(&t, getpid(), stack_copy, copy_stack(t.regs[stack_sp]), dump);
     found.status = (struct rk_unwind_status){.size = sizeof found.status};
-    found.n = rk_unwind_sample(unwinder, image, &t.sample, found.pcs, FRAMES, &found.status);
+    found.n = rk_unwinder_sample(unwinder, image, &t.sample, found.pcs, FRAMES, &found.status);
     CHECK(found.n > 0);
     return found.n;
 }
@@ -79,7 +79,7 @@ static int frames_in(const char *name)
         struct rk_symbol symbol;
         struct rk_module module = {.size = sizeof module};
         if (rk_image_find(image, getpid(), &found.pcs[i], 1, &place) < 0 || place.module == RK_NO_MODULE ||
-            rk_image_module(image, place.module, &module) < 0 ||
+            rk_image_module_get(image, place.module, &module) < 0 ||
             rk_symbolizer_resolve(symbolizer, &module, &place.offset, 1, &symbol) < 0)
             continue;
         if (!name)
@@ -228,11 +228,11 @@ static void *unwind_often(void *context)
     CHECK(rk_unwinder_open(NULL, &own, NULL) == 0);
     for (int i = 0; i < 200; i++) {
         struct rk_unwind_status status = {.size = sizeof status};
-        int n = rk_unwind_sample(own, image, &t->sample, pcs, FRAMES, &status);
+        int n = rk_unwinder_sample(own, image, &t->sample, pcs, FRAMES, &status);
         CHECK(n == found.n && status.end == RK_UNWIND_WHOLE &&
               !memcmp(pcs, found.pcs, (size_t)n * sizeof *pcs));
     }
-    rk_unwinder_close(own);
+    rk_unwinder_free(own);
     return NULL;
 }
 
@@ -247,7 +247,7 @@ static int eight(void)
     registers_of(&context.uc_mcontext, t.regs);
     sample_of(&t, getpid(), stack_copy, copy_stack(t.regs[stack_sp]), STACK + 8);
     found.status = (struct rk_unwind_status){.size = sizeof found.status};
-    found.n = rk_unwind_sample(unwinder, image, &t.sample, found.pcs, FRAMES, &found.status);
+    found.n = rk_unwinder_sample(unwinder, image, &t.sample, found.pcs, FRAMES, &found.status);
     expect(RK_UNWIND_WHOLE, RK_UNWIND_FINE);
     for (int i = 0; i < 8; i++)
         CHECK(pthread_create(&threads[i], NULL, unwind_often, &t) == 0);
@@ -279,8 +279,8 @@ int main(void)
     frames_are("in_thread", 1);
     descend(25, eight);
     signals();
-    rk_symbolizer_close(symbolizer);
-    rk_unwinder_close(unwinder);
-    rk_image_close(image);
+    rk_symbolizer_free(symbolizer);
+    rk_unwinder_free(unwinder);
+    rk_image_free(image);
     return 0;
 }

@@ -145,12 +145,12 @@ int main(void)
         uint64_t pcs[FRAMES];
         CHECK(get_registers(pid, t.regs) == 0);
         sample_of(&t, pid, stack, read_stack(pid, t.regs[stack_sp]), UINT64_MAX);
-        int frames = rk_unwind_sample(unwinder, image, &t.sample, pcs, FRAMES, &s);
+        int frames = rk_unwinder_sample(unwinder, image, &t.sample, pcs, FRAMES, &s);
         CHECK(frames > 0 && rk_image_find(image, pid, pcs, (size_t)frames, places) == 0);
         bool found = false;
         for (int i = 0; i < frames && !found; i++) {
             struct rk_symbol symbol;
-            if (places[i].module == RK_NO_MODULE || rk_image_module(image, places[i].module, &module) < 0)
+            if (places[i].module == RK_NO_MODULE || rk_image_module_get(image, places[i].module, &module) < 0)
                 continue;
             vdso += i == 0 && module.kind == RK_MODULE_VDSO;
             found = rk_symbolizer_resolve(symbolizer, &module, &places[i].offset, 1, &symbol) == 0 &&
@@ -160,7 +160,7 @@ int main(void)
             for (int i = 0; i < frames; i++) {
                 struct rk_symbol symbol = {0};
                 if (places[i].module != RK_NO_MODULE &&
-                    rk_image_module(image, places[i].module, &module) == 0)
+                    rk_image_module_get(image, places[i].module, &module) == 0)
                     rk_symbolizer_resolve(symbolizer, &module, &places[i].offset, 1, &symbol);
                 printf("  %#" PRIx64 " %s+%#" PRIx64 " %s+%" PRIu64 "\n", pcs[i], module.name,
                        places[i].offset, symbol.name ? symbol.name : "?", symbol.distance);
@@ -175,8 +175,8 @@ int main(void)
     CHECK(n > 1000 && deepest > 8);
     printf("%d instructions, %d in the vDSO, stacks up to %d frames, %d by frame pointer\n", n, vdso, deepest,
            guessed);
-    rk_symbolizer_close(symbolizer);
-    rk_unwinder_close(unwinder);
-    rk_image_close(image);
+    rk_symbolizer_free(symbolizer);
+    rk_unwinder_free(unwinder);
+    rk_image_free(image);
     return 0;
 }

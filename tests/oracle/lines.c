@@ -84,7 +84,7 @@ int main(int argc, char **argv)
         putchar_unlocked('\n');
     }
     rk_sources_free(s);
-    rk_symbolizer_close(symbolizer);
+    rk_symbolizer_free(symbolizer);
     elf_close(elf);
     sys_close(root);
     free(addresses);

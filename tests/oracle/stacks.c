@@ -21,7 +21,7 @@ int main(int argc, char **argv)
         .records = RK_RECORDS_PROFILE,
         .frequency = strtoull(argv[3], NULL, 10),
         .sample = RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
-        .regs_user = rk_unwind_registers(RK_MACHINE_HERE),
+        .regs_user = rk_unwinder_registers(RK_MACHINE_HERE),
         .stack_user = (uint32_t)strtoul(argv[2], NULL, 10),
         .ring_bytes = 32u << 20,
     };
@@ -48,9 +48,9 @@ int main(int argc, char **argv)
     OK(rk_capture_close(capture, &stats, &e));
     printf("%" PRIu64 " stacks, %" PRIu64 " lost, %.1f MB\n", stats.loss.kept, stats.loss.lost,
            1e-6 * (double)stats.bytes);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     return 0;
 }

@@ -179,7 +179,7 @@ static bool has_main(struct rk_symbolizer *symbolizer, const struct rk_image *im
 
     for (int i = f->n - 1; i >= 0; i--)
         if (rk_image_find(image, pid, &f->pcs[i], 1, &place) == 0 && place.module != RK_NO_MODULE &&
-            rk_image_module(image, place.module, &module) == 0 &&
+            rk_image_module_get(image, place.module, &module) == 0 &&
             rk_symbolizer_resolve(symbolizer, &module, &place.offset, 1, &symbol) == 0 && symbol.name &&
             !strcmp(symbol.name, "main"))
             return true;
@@ -198,7 +198,7 @@ static bool has_no_table(const struct rk_image *image, int32_t pid, const struct
     struct rk_place place;
 
     return none && rk_image_find(image, pid, &f->pcs[0], 1, &place) == 0 && place.module != RK_NO_MODULE &&
-           rk_image_module(image, place.module, &module) == 0 && module.kind == RK_MODULE_VDSO;
+           rk_image_module_get(image, place.module, &module) == 0 && module.kind == RK_MODULE_VDSO;
 }
 
 static void show(const struct frames *ours, const struct frames *theirs,
@@ -239,7 +239,7 @@ int main(int argc, char **argv)
         CHECK(rk_image_feed(image, r) >= 0);
         if (rk_stream_sample(stream, r, &s) < 0 || !s.regs_user || s.stack_used < 8)
             continue;
-        ours.n = rk_unwind_sample(unwinder, image, &s, ours.pcs, FRAMES, &status);
+        ours.n = rk_unwinder_sample(unwinder, image, &s, ours.pcs, FRAMES, &status);
         CHECK(ours.n > 0);
         if (oracle.pid != s.pid)
             tell(s.pid);
@@ -275,10 +275,10 @@ int main(int argc, char **argv)
     double main_share = n ? 100.0 * (double)mains / (double)n : 0;
     if (wanted_mains >= 0)
         printf("%" PRIu64 " (%.3f %%) reach main\n", mains, main_share);
-    rk_symbolizer_close(symbolizer);
-    rk_unwinder_close(unwinder);
-    rk_image_close(image);
-    rk_stream_close(stream);
+    rk_symbolizer_free(symbolizer);
+    rk_unwinder_free(unwinder);
+    rk_image_free(image);
+    rk_stream_free(stream);
     dwfl_end(oracle.dwfl);
     return n == 0 || share < strtod(argv[2 + verbose], NULL) || main_share < wanted_mains;
 }

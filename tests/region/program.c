@@ -70,12 +70,12 @@ static void many(void)
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 10000; i++) {
             snprintf(name, sizeof name, "region %d", i);
-            struct rk_region *region = rk_region_get(name);
+            struct rk_region *region = rk_region_named(name);
             CHECK(rk_region_begin(region) == 0);
             CHECK(rk_region_end(region) == 0);
         }
-    CHECK(rk_region_get("region 7") == rk_region_get("region 7"));
-    CHECK(rk_region_get("region 7") != rk_region_get("region 8") || !rk_region_armed());
+    CHECK(rk_region_named("region 7") == rk_region_named("region 7"));
+    CHECK(rk_region_named("region 7") != rk_region_named("region 8") || !rk_region_armed());
 }
 
 static void *in_thread(void *pages)
@@ -127,7 +127,7 @@ static void stuck(int cancel)
 static void forks(void)
 {
     RK_REGION("parent");
-    struct rk_region *region = rk_region_get("parent");
+    struct rk_region *region = rk_region_named("parent");
     int status = 0;
     touch(10);
     pid_t child = fork();
@@ -137,7 +137,7 @@ static void forks(void)
         int stale = rk_region_begin(region);
         CHECK(armed == 0 && (stale == -ESTALE || region == RK_REGION_OFF));
         CHECK(rk_region_end(region) == stale);
-        CHECK(rk_region_get("new in the child") == RK_REGION_OFF);
+        CHECK(rk_region_named("new in the child") == RK_REGION_OFF);
         {
             RK_REGION("scope in the child");
             touch(1000);
@@ -151,7 +151,7 @@ static jmp_buf back;
 
 static void jumps_out(void)
 {
-    struct rk_region *left = rk_region_get("left");
+    struct rk_region *left = rk_region_named("left");
     rk_region_begin(left);
     touch(5);
     longjmp(back, 1);
@@ -167,11 +167,11 @@ static void jump(void)
 
 static void mismatch(void)
 {
-    struct rk_region *a = rk_region_get("a");
+    struct rk_region *a = rk_region_named("a");
 
     CHECK(rk_region_end(a) == (rk_region_armed() ? -EINVAL : 0));
     CHECK(rk_region_begin(NULL) == -EINVAL && rk_region_end(NULL) == -EINVAL);
-    CHECK(rk_region_get(NULL) == RK_REGION_OFF);
+    CHECK(rk_region_named(NULL) == RK_REGION_OFF);
     CHECK(rk_region_enter(NULL, "a") == a && rk_region_end(a) == 0); /* remembered nowhere */
     CHECK(rk_region_begin(a) == 0 && rk_region_end(a) == 0);
     CHECK(rk_region_end(a) == (rk_region_armed() ? -EINVAL : 0));

@@ -75,15 +75,15 @@ static void the_ask_ladder(void **state)
     REFUSED(rk_set_open(host, events, target, NULL, NULL, &e));
     REFUSED(rk_set_self("task-clock", NULL, &e));
     REFUSED(rk_set_self(NULL, &no_set, &e));
-    NOTHING(rk_set_events(NULL));
-    NOTHING(rk_set_slots(NULL));
-    NOTHING(rk_set_notes(NULL));
-    BARE(rk_set_event(NULL, 0, &event));
+    NOTHING(rk_set_event_count(NULL));
+    NOTHING(rk_set_slot_count(NULL));
+    NOTHING(rk_set_note_count(NULL));
+    BARE(rk_set_event_get(NULL, 0, &event));
     BARE(rk_set_slot(NULL, 0, &pid, &cpu));
-    BARE(rk_set_note(NULL, 0, &note));
+    BARE(rk_set_note_get(NULL, 0, &note));
     BARE(rk_set_explain(NULL, 0, 0, &e));
     if (rk_set_open(host, events, target, NULL, &set, &e) == 0) {
-        BARE(rk_set_event(set, 0, NULL));
+        BARE(rk_set_event_get(set, 0, NULL));
         BARE(rk_set_slot(set, 0, NULL, &cpu));
         BARE(rk_set_slot(set, 0, &pid, NULL));
         BARE(rk_set_explain(set, 0, 0, NULL));
@@ -95,10 +95,10 @@ static void the_ask_ladder(void **state)
     assert_null(no_events);
     assert_null(no_target);
     assert_null(no_set);
-    rk_set_close(set);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 static void the_data_ladder(void **state)
@@ -124,11 +124,11 @@ static void the_data_ladder(void **state)
     BARE(rk_stream_world(NULL));
     BARE(rk_stream_fd(NULL));
     BARE(rk_stream_explain(NULL, &e));
-    NOTHING(rk_stream_events(NULL));
-    BARE(rk_stream_event(NULL, 0, &event));
+    NOTHING(rk_stream_event_count(NULL));
+    BARE(rk_stream_event_get(NULL, 0, &event));
     BARE(rk_stream_info(NULL, &info));
-    NOTHING(rk_stream_build_ids(NULL));
-    BARE(rk_stream_build_id(NULL, 0, &id));
+    NOTHING(rk_stream_build_id_count(NULL));
+    BARE(rk_stream_build_id_get(NULL, 0, &id));
     BARE(rk_stream_loss(NULL, RK_NO_EVENT, &loss));
     assert_null(stream);
 
@@ -146,10 +146,10 @@ static void the_data_ladder(void **state)
     BARE(rk_image_feed_build_id(NULL, "/bin/true", (const unsigned char *)"1", 1));
     BARE(rk_image_feed_build_id(image, NULL, (const unsigned char *)"1", 1));
     BARE(rk_image_feed_build_id(image, "/bin/true", NULL, 1));
-    NOTHING(rk_image_modules(NULL));
-    BARE(rk_image_module(NULL, 0, &module));
+    NOTHING(rk_image_module_count(NULL));
+    BARE(rk_image_module_get(NULL, 0, &module));
     EMPTY(rk_image_comm(NULL, 1, 1));
-    rk_image_close(image);
+    rk_image_free(image);
 
     REFUSED(rk_symbolizer_open(NULL, NULL, &e));
     assert_int_equal(rk_symbolizer_open(NULL, &symbolizer, &e), 0);
@@ -157,7 +157,7 @@ static void the_data_ladder(void **state)
     BARE(rk_symbolizer_resolve(symbolizer, NULL, &offset, 1, &symbol));
     BARE(rk_symbolizer_resolve(symbolizer, &module, NULL, 1, &symbol));
     BARE(rk_symbolizer_resolve(symbolizer, &module, &offset, 1, NULL));
-    rk_symbolizer_close(symbolizer);
+    rk_symbolizer_free(symbolizer);
 }
 
 static void the_answers(void **state)
@@ -181,11 +181,11 @@ static void the_answers(void **state)
 
     REFUSED(rk_profile_builder_open(NULL, NULL, &e));
     assert_int_equal(rk_profile_builder_open(NULL, &builder, &e), 0);
-    BARE(rk_profile_feed(NULL, NULL, &sample));
-    BARE(rk_profile_feed(builder, NULL, NULL));
-    BARE(rk_profile_feed(builder, NULL, &sample));
-    REFUSED(rk_profile_finish(NULL, NULL, &profile, &e));
-    REFUSED(rk_profile_finish(builder, NULL, NULL, &e)); /* which closes it nevertheless */
+    BARE(rk_profile_builder_feed(NULL, NULL, &sample));
+    BARE(rk_profile_builder_feed(builder, NULL, NULL));
+    BARE(rk_profile_builder_feed(builder, NULL, &sample));
+    REFUSED(rk_profile_builder_finish(NULL, NULL, &profile, &e));
+    REFUSED(rk_profile_builder_finish(builder, NULL, NULL, &e)); /* which closes it nevertheless */
     assert_null(profile);
     BARE(rk_profile_summary(NULL, &summary));
     BARE(rk_profile_columns(NULL, &columns));
@@ -198,7 +198,7 @@ static void the_answers(void **state)
     assert_null(rk_aggregate_free(NULL));
     assert_null(rk_profile_diff_free(NULL));
     NOTHING(rk_profile_unnamed_count(NULL));
-    BARE(rk_profile_unnamed(NULL, 0, &unnamed));
+    BARE(rk_profile_unnamed_get(NULL, 0, &unnamed));
     BARE(rk_metric_derive(NULL, &value, 1, 1, 0, &metric));
 
     REFUSED(rk_profile_export(NULL, "json", &sink, &e));
@@ -209,8 +209,8 @@ static void the_answers(void **state)
     REFUSED(rk_list_export(NULL, "json", &sink, &e));
 
     REFUSED(rk_doctor_run(NULL, &doctor, &e));
-    NOTHING(rk_doctor_checks(NULL));
-    BARE(rk_doctor_check(NULL, 0, &check));
+    NOTHING(rk_doctor_check_count(NULL));
+    BARE(rk_doctor_check_get(NULL, 0, &check));
     REFUSED(rk_list_open(NULL, NULL, &list, &e));
     NOTHING(rk_list_count(NULL));
     BARE(rk_list_get(NULL, 0, &entry));

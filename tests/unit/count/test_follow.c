@@ -67,7 +67,7 @@ static void test_goes_and_comes(void **state)
     check_slot(&s, 1, 300, 3000); /* gone: its counts are not */
     fake_file(ONLINE, "0-2\n");
     assert_int_equal(rk_set_refresh(s.set, &s.e), 2);
-    assert_int_equal(rk_set_slots(s.set), 3);
+    assert_int_equal(rk_set_slot_count(s.set), 3);
     assert_int_equal(kernel.opened[4].cpu, 1);
     assert_int_equal(kernel.opened[4].enables, 1); /* the leader alone, as before */
     assert_int_equal(kernel.opened[5].enables, 0);
@@ -122,10 +122,10 @@ static void test_two_kinds(void **state)
 
     (void)state;
     s.host = fake_machine("intel-hybrid");
-    rk_host_close(s.host);
+    rk_host_free(s.host);
     begin(&s, "cpu_core/cycles/,cpu_atom/cycles/");
     assert_true(s.set->partial);
-    size_t slots = rk_set_slots(s.set);
+    size_t slots = rk_set_slot_count(s.set);
     fake_file(ONLINE, "0\n");
     assert_int_equal(rk_set_refresh(s.set, &s.e), slots - 1);
     char all[32];

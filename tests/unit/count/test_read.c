@@ -123,7 +123,7 @@ static void test_total(void **state)
     kernel.read = honest;
     assert_int_equal(scene_open(&s, ROOT, "cycles", target_new(TARGET_THREAD, 4242), OPTIONS(.period = 100)),
                      0);
-    assert_int_equal(rk_set_slots(s.set), 8);
+    assert_int_equal(rk_set_slot_count(s.set), 8);
     assert_int_equal(rk_set_total(s.set, v, 1), 0);
     check(&v[0], 10 + 20 + 30 + 40 + 50 + 60 + 70 + 80, 2000, 8000);
     scene_close(&s);

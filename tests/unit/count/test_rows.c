@@ -68,7 +68,7 @@ static int machine(void **state)
 static int no_machine(void **state)
 {
     (void)state;
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     fake_end();
     return 0;
 }
@@ -90,7 +90,7 @@ static void on_cpus(uint32_t n)
 static struct rk_row row(const struct rk_rows *rows, size_t at)
 {
     struct rk_row r = {.size = sizeof r};
-    assert_int_equal(rk_rows_row(rows, at, &r), 0);
+    assert_int_equal(rk_rows_get(rows, at, &r), 0);
     return r;
 }
 
@@ -101,7 +101,7 @@ static void expect(uint32_t by, size_t n, uint64_t each, const char *first, cons
     struct rk_rows *rows = NULL;
     uint64_t sum = 0;
 
-    assert_int_equal(rk_rows_make(host, &set, by, &rows, NULL), 0);
+    assert_int_equal(rk_rows_open(host, &set, by, &rows, NULL), 0);
     assert_int_equal(rk_rows_count(rows), n);
     assert_string_equal(row(rows, 0).name, first);
     assert_string_equal(row(rows, n - 1).name, last);
@@ -118,7 +118,7 @@ static void expect(uint32_t by, size_t n, uint64_t each, const char *first, cons
     assert_int_equal(sum, (uint64_t)CPUS * (CPUS - 1) / 2);
     assert_int_equal(rk_rows_read(rows, v, 2 * n - 1), -EINVAL);
     struct rk_row beyond = {.size = sizeof beyond};
-    assert_int_equal(rk_rows_row(rows, n, &beyond), -ERANGE);
+    assert_int_equal(rk_rows_get(rows, n, &beyond), -ERANGE);
     rk_rows_free(rows);
 }
 
@@ -143,7 +143,7 @@ static void faulty(void **state)
     on_cpus(CPUS);
     set.faulty = true;
     faults[300 * 2 + 1] = -EIO; /* CPU 300 is in socket 2 */
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_SOCKET, &rows, NULL), 0);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_SOCKET, &rows, NULL), 0);
     assert_int_equal(rk_rows_read(rows, v, 8), 0);
     assert_int_equal(v[2 * 2 + 1].running, 0);
     assert_int_equal(v[2 * 2].value, 256);
@@ -163,7 +163,7 @@ static void by_thread(void **state)
         slots[i] =
             (struct set_slot){.pid = (int32_t)(2000000000 + (i / 2) * 7 % 10000), .cpu = (int32_t)(i % 2)};
     reads = 0;
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_THREAD, &rows, NULL), 0);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_THREAD, &rows, NULL), 0);
     assert_int_equal(rk_rows_count(rows), 10000);
     assert_int_equal(rk_rows_read(rows, v, 20000), 0);
     assert_int_equal(reads, 20000);
@@ -186,7 +186,7 @@ static void by_cgroup(void **state)
     set.cgroups = cgroups, set.n_cgroups = 2;
     for (uint32_t i = 0; i < 8; i++)
         slots[i].cgroup = i % 2;
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_CGROUP, &rows, NULL), 0);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_CGROUP, &rows, NULL), 0);
     assert_int_equal(rk_rows_count(rows), 2);
     assert_string_equal(row(rows, 0).name, "web");
     assert_string_equal(row(rows, 1).name, "db");
@@ -205,7 +205,7 @@ static void no_topology(void **state)
     (void)state;
     on_cpus(2);
     slots[0].cpu = 5000, slots[1].cpu = 5001;
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_CORE, &rows, NULL), 0);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_CORE, &rows, NULL), 0);
     assert_int_equal(rk_rows_count(rows), 1);
     assert_string_equal(row(rows, 0).name, "S?-D?-C?");
     rk_rows_free(rows);
@@ -218,20 +218,20 @@ static void wrong(void **state)
     struct rk_row r = {.size = sizeof r};
     (void)state;
     on_cpus(4);
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_THREAD, &rows, &e), -EINVAL);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_THREAD, &rows, &e), -EINVAL);
     assert_non_null(strstr(e.what, "by thread"));
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_CGROUP + 1, &rows, &e), -EINVAL);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_CGROUP + 1, &rows, &e), -EINVAL);
     slots[2] = (struct set_slot){.pid = 5, .cpu = -1, .cgroup = SET_NO_CGROUP};
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_CGROUP, &rows, &e), -EINVAL);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_CGROUP, &rows, &e), -EINVAL);
     assert_non_null(strstr(e.what, "by cgroup"));
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_SOCKET, &rows, &e), -EINVAL);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_SOCKET, &rows, &e), -EINVAL);
     assert_non_null(strstr(e.what, "by CPU"));
-    assert_int_equal(rk_rows_make(NULL, &set, RK_BY_ALL, &rows, &e), -EINVAL);
+    assert_int_equal(rk_rows_open(NULL, &set, RK_BY_ALL, &rows, &e), -EINVAL);
     set.pid = getppid();
-    assert_int_equal(rk_rows_make(host, &set, RK_BY_ALL, &rows, &e), -ESTALE);
+    assert_int_equal(rk_rows_open(host, &set, RK_BY_ALL, &rows, &e), -ESTALE);
     assert_null(rows);
     assert_int_equal(rk_rows_count(NULL), 0);
-    assert_int_equal(rk_rows_row(NULL, 0, &r), -EINVAL);
+    assert_int_equal(rk_rows_get(NULL, 0, &r), -EINVAL);
     assert_null(rk_rows_free(NULL));
 }
 

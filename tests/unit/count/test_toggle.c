@@ -57,7 +57,7 @@ static void test_each_cpu(void **state)
 
     (void)state;
     begin(&s, "cycles", target_new(TARGET_THREAD, 4242), OPTIONS(.period = 1000));
-    size_t slots = rk_set_slots(s.set);
+    size_t slots = rk_set_slot_count(s.set);
     assert_true(slots > 1);
     assert_int_equal(rk_set_enable(s.set), 0);
     assert_int_equal(guards, 1);

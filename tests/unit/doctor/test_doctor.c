@@ -169,7 +169,7 @@ static int tear_down(void **state)
 {
     (void)state;
     doctor = rk_doctor_free(doctor);
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     fake_end();
     return 0;
 }
@@ -177,8 +177,8 @@ static int tear_down(void **state)
 static struct rk_check check(const char *name)
 {
     struct rk_check c = {.size = sizeof c};
-    for (size_t i = 0; i < rk_doctor_checks(doctor); i++) {
-        assert_int_equal(rk_doctor_check(doctor, i, &c), 0);
+    for (size_t i = 0; i < rk_doctor_check_count(doctor); i++) {
+        assert_int_equal(rk_doctor_check_get(doctor, i, &c), 0);
         if (strcmp(c.name, name) == 0)
             return c;
     }
@@ -209,16 +209,16 @@ static void root_on_bare_metal(void **state)
     diagnose();
     static const char *const order[] = {"count",    "sample",    "kernel",      "others", "machine",
                                         "hardware", "user-read", "tracepoints", "symbols"};
-    assert_int_equal(rk_doctor_checks(doctor), 9);
+    assert_int_equal(rk_doctor_check_count(doctor), 9);
     for (size_t i = 0; i < 9; i++) {
         struct rk_check c = {.size = sizeof c};
-        assert_int_equal(rk_doctor_check(doctor, i, &c), 0);
+        assert_int_equal(rk_doctor_check_get(doctor, i, &c), 0);
         assert_string_equal(c.name, order[i]);
         if (i != 6)
             yes(c.name);
     }
     struct rk_check c = {.size = sizeof c};
-    assert_int_equal(rk_doctor_check(doctor, 9, &c), -ERANGE);
+    assert_int_equal(rk_doctor_check_get(doctor, 9, &c), -ERANGE);
     assert_non_null(strstr(check("kernel").what, "5 of 10 samples"));
     assert_non_null(strstr(check("others").what, "process 12"));
 }
@@ -252,7 +252,7 @@ static void a_plain_user_on_bare_metal(void **state)
     level_is(1);
     fake_file("proc/self/status", "Name:\tme\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\n");
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     yes("kernel");
     yes("hardware");
@@ -274,7 +274,7 @@ static void every_level(void **state)
     for (int level = -1; level <= 4; level++) {
         level_is(level);
         doctor = rk_doctor_free(doctor);
-        host = rk_host_close(host);
+        host = rk_host_free(host);
         diagnose();
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
             if (level <= rows[i].most) {
@@ -359,7 +359,7 @@ static void nothing_goes(void **state)
     fake_file("proc/self/status",
               "Name:\tme\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000004000000000\nSeccomp:\t0\n");
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     expect(
         "count", RK_VERDICT_NO, RK_CAUSE_PARANOID, "CAP_PERFMON is not enough for this kernel: ",
@@ -388,7 +388,7 @@ static void little_locked_memory(void **state)
            "kernel.perf_event_mlock_kb=");
     kernel.mlock = 0;
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     expect("sample", RK_VERDICT_NO, RK_CAUSE_MLOCK, "locked memory", "kernel.perf_event_mlock_kb=");
     expect("kernel", RK_VERDICT_PARTLY, RK_CAUSE_MLOCK, "counted, but not sampled",
@@ -422,7 +422,7 @@ static void counters_that_programs_may_not_read(void **state)
            "echo 1 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc");
     fake_file("proc/sys/kernel/perf_user_access", "0\n");
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     expect("user-read", RK_VERDICT_NO, RK_CAUSE_UNSUPPORTED, "by itself", "kernel.perf_user_access=1");
 }
@@ -439,12 +439,12 @@ static void processes_come_and_go(void **state)
     expect("others", RK_VERDICT_YES, RK_CAUSE_UNKNOWN, "nobody to try on", "");
     fake_file("proc/7777/status", "Name:\tgone\nUid:\t5\t5\t5\t5\n"); /* ends before it is opened */
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     expect("others", RK_VERDICT_YES, RK_CAUSE_UNKNOWN, "nobody to try on", "");
     fake_file("proc/12/status", "Name:\tother\nUid:\t9\t9\t9\t9\n");
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     expect("others", RK_VERDICT_YES, RK_CAUSE_UNKNOWN, "process 12", "");
 }
@@ -482,7 +482,7 @@ static void tracefs(void **state)
     expect("tracepoints", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "not mounted", "sudo mount -t tracefs");
     fake_file("sys/kernel/debug/tracing/events/sched/sched_switch/id", "314\n");
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     yes("tracepoints");
 }
@@ -498,7 +498,7 @@ static void kernel_symbols(void **state)
            "sysctl -w kernel.kptr_restrict=0");
     level_is(2);
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     expect("symbols", RK_VERDICT_NO, RK_CAUSE_CAPABILITY, "paranoid is 2",
            "sysctl -w kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
@@ -506,7 +506,7 @@ static void kernel_symbols(void **state)
     snprintf(path, sizeof path, "%s/proc/kallsyms", fake_path);
     unlink(path);
     rk_doctor_free(doctor);
-    rk_host_close(host);
+    rk_host_free(host);
     diagnose();
     expect("symbols", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "can't be read", "");
 }
@@ -531,7 +531,7 @@ static void json(void **state)
     assert_int_equal(rk_doctor_export(doctor, "json", &broken, &e), -EPIPE);
     assert_int_equal(rk_doctor_export(NULL, "json", &text_sink, &e), -EINVAL);
     assert_int_equal(rk_doctor_run(NULL, &doctor, &e), -EINVAL);
-    assert_int_equal(rk_doctor_checks(NULL), 0);
+    assert_int_equal(rk_doctor_check_count(NULL), 0);
     assert_null(rk_doctor_free(NULL));
 }
 

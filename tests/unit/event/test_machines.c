@@ -96,7 +96,7 @@ static void golden(const char *name, const char *const more[], size_t n)
     }
     free(expected);
     free(text);
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
 }
 
@@ -271,7 +271,7 @@ static int opened(const char *machine, const char *text)
         }
     close(watcher);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
     return n;
 }

@@ -26,7 +26,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     return 0;
 }
 

@@ -13,7 +13,7 @@ static int set_up(void **state)
 {
     (void)state;
     size_t n;
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     host = fake_machine("intel-server");
     fake_file("sys/kernel/tracing/events/enable", "0\n");
     fake_file("sys/kernel/tracing/events/sched/enable", "0\n");
@@ -39,7 +39,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     fake_end();
     return 0;
 }
@@ -246,7 +246,7 @@ static void tracefs_that_does_not_tell(void **state)
     /* letters that are modifiers: then it is the name that is wrong */
     assert_int_equal(rk_events_parse(bare, "cycels:u", &events, &e), -ENOENT);
     assert_int_equal(e.cause, RK_CAUSE_NO_EVENT);
-    rk_host_close(bare);
+    rk_host_free(bare);
 }
 
 /* A container mounts nothing itself without the capability; one that has it is told as any other machine. */
@@ -275,7 +275,7 @@ static void where_tracefs_is_missing(void **state)
         assert_int_equal(rk_host_open(fake_path, &bare, NULL), 0);
         assert_int_equal(rk_events_parse(bare, "sched:sched_switch", &events, &e), -ENOENT);
         assert_string_equal(e.remedy, rows[i].remedy);
-        rk_host_close(bare);
+        rk_host_free(bare);
         fake_end();
         snprintf(fake_path, sizeof fake_path, "%s", before);
     }

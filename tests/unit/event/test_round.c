@@ -166,7 +166,7 @@ static void printing_is_canonical(void **state)
             taken++;
         }
         assert_true(taken > 2500); /* most of what was made up is of the grammar */
-        rk_host_close(host);
+        rk_host_free(host);
         fake_end();
     }
 }

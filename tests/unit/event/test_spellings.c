@@ -246,7 +246,7 @@ static int tear_down(void **state)
 {
     (void)state;
     print_message("%u spellings\n", checked);
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     return 0;
 }
 

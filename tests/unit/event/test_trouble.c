@@ -37,7 +37,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     fake_end();
     return 0;
 }
@@ -45,7 +45,7 @@ static int tear_down(void **state)
 /* The host anew: it keeps what it has read. */
 static void reopen(void)
 {
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     assert_int_equal(rk_host_open(fake_path, &host, NULL), 0);
 }
 

@@ -59,7 +59,7 @@ static void same_as_libpfm4(const char *machine, const char *pmu_name, int wante
     int compared = 0;
     if (!find_pmu(pmu_name, &pmu)) {
         print_message("this libpfm4 has no %s\n", pmu_name);
-        rk_host_close(host);
+        rk_host_free(host);
         fake_end();
         skip();
     }
@@ -102,7 +102,7 @@ static void same_as_libpfm4(const char *machine, const char *pmu_name, int wante
     }
     assert_int_equal(compared, wanted);
     print_message("%d names of %s are encoded as by libpfm4\n", compared, pmu_name);
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
 }
 
@@ -159,7 +159,7 @@ static void words_behind_a_name(void **state)
         }
         rk_events_free(events);
     }
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
 }
 
@@ -186,7 +186,7 @@ static void nearest_names_of_this_processor(void **state)
     char text[200];
     if (libpfm_each(take_some, NULL) != 1) {
         print_message("libpfm4 knows no processor of this kind\n");
-        rk_host_close(host);
+        rk_host_free(host);
         fake_end();
         skip();
     }
@@ -202,7 +202,7 @@ static void nearest_names_of_this_processor(void **state)
         if (rc != (i == 2 ? -EINVAL : -ENOENT) || !strstr(e.remedy, i == 2 ? some_umask : some.name))
             fail_msg("%s: %d %s / %s", text, rc, e.what, e.remedy);
     }
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
 }
 
@@ -223,7 +223,7 @@ static void without_a_pmu_the_name_is_known_and_refused(void **state)
     assert_non_null(strstr(e.what, "shows no PMU"));
     assert_int_equal(rk_events_parse(host, "perf::page-faults", &events, &e), 0);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
 }
 

@@ -20,26 +20,26 @@ static const struct rk_note notes[] = {
     {.event = UINT32_MAX, .what = "less memory for rings", .remedy = "", .cause = RK_CAUSE_MLOCK},
 };
 
-size_t rk_set_events(const struct rk_set *set)
+size_t rk_set_event_count(const struct rk_set *set)
 {
     (void)set;
     return event_n;
 }
 
-int rk_set_event(const struct rk_set *set, size_t event, struct rk_event *ret)
+int rk_set_event_get(const struct rk_set *set, size_t event, struct rk_event *ret)
 {
     (void)set;
     *ret = events[event];
     return 0;
 }
 
-size_t rk_set_notes(const struct rk_set *set)
+size_t rk_set_note_count(const struct rk_set *set)
 {
     (void)set;
     return sizeof notes / sizeof *notes;
 }
 
-int rk_set_note(const struct rk_set *set, size_t index, struct rk_note *ret)
+int rk_set_note_get(const struct rk_set *set, size_t index, struct rk_note *ret)
 {
     (void)set;
     *ret = notes[index];

@@ -23,7 +23,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     fake_end();
     return 0;
 }
@@ -31,7 +31,7 @@ static int tear_down(void **state)
 /* Forget what was read. */
 static void again(void)
 {
-    rk_host_close(host);
+    rk_host_free(host);
     open_host();
 }
 
@@ -50,7 +50,7 @@ static void opening_says_why_not(void **state)
     snprintf(path, sizeof path, "%s/plain", fake_path);
     assert_int_equal(rk_host_open(path, &none, NULL), -ENOTDIR);
     assert_int_equal(rk_host_open(NULL, NULL, &e), -EINVAL);
-    assert_null(rk_host_close(NULL));
+    assert_null(rk_host_free(NULL));
     assert_int_equal(rk_host_limit(NULL, 0, &(int64_t){0}), -EINVAL);
     assert_int_equal(rk_host_fact(NULL, 0), -EINVAL);
     assert_int_equal(rk_host_pmu_count(NULL), -EINVAL);
@@ -172,7 +172,7 @@ static void pmus_are_sorted_and_lazy(void **state)
     struct rk_pmu pmu = {.size = sizeof pmu};
     int rc = 0;
     assert_int_equal(rk_host_pmu_count(host), -ENOENT);
-    assert_int_equal(rk_host_pmu(host, 0, &pmu), -ENOENT);
+    assert_int_equal(rk_host_pmu_get(host, 0, &pmu), -ENOENT);
     assert_int_equal(rk_host_fact(host, RK_FACT_CORE_PMU), -ENOENT);
     assert_null(host_pmu_find(host, "cpu", &rc));
     assert_int_equal(rc, -ENOENT);
@@ -184,14 +184,14 @@ static void pmus_are_sorted_and_lazy(void **state)
     fake_file(DEVICES "uncore_imc_0/type", "17\n");
     fake_file(DEVICES "uncore_imc_0/cpumask", "0\n");
     assert_int_equal(rk_host_pmu_count(host), 5);
-    assert_int_equal(rk_host_pmu(host, 0, &pmu), -EBADMSG); /* broken */
-    assert_int_equal(rk_host_pmu(host, 2, &pmu), -EBADMSG); /* huge */
-    assert_int_equal(rk_host_pmu(host, 5, &pmu), -ERANGE);
-    assert_int_equal(rk_host_pmu(host, 1, &pmu), 0);
+    assert_int_equal(rk_host_pmu_get(host, 0, &pmu), -EBADMSG); /* broken */
+    assert_int_equal(rk_host_pmu_get(host, 2, &pmu), -EBADMSG); /* huge */
+    assert_int_equal(rk_host_pmu_get(host, 5, &pmu), -ERANGE);
+    assert_int_equal(rk_host_pmu_get(host, 1, &pmu), 0);
     assert_string_equal(pmu.name, "cpu");
     assert_int_equal(pmu.type, 4);
     assert_int_equal(pmu.core, 1);
-    assert_int_equal(rk_host_pmu(host, 4, &pmu), 0);
+    assert_int_equal(rk_host_pmu_get(host, 4, &pmu), 0);
     assert_string_equal(pmu.name, "uncore_imc_0");
     assert_int_equal(pmu.type, 17);
     assert_int_equal(pmu.core, 0);

@@ -18,7 +18,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     fake_end();
     return 0;
 }
@@ -180,7 +180,7 @@ static void which_are_core_pmus(void **state)
     (void)state;
     struct host_pmu *const *cores = NULL;
     assert_int_equal(host_cores(host, &cores), 0); /* no sysfs */
-    rk_host_close(host);
+    rk_host_free(host);
     fake_file(DEVICES "hisi_sccl1_l3c0/type", "20\n");
     fake_file(DEVICES "armv8_cortex_a53/cpus", "0-3\n");
     fake_file(DEVICES "armv8_cortex_a72/cpus", "4-5\n");
@@ -189,13 +189,13 @@ static void which_are_core_pmus(void **state)
     assert_int_equal(host_cores(host, &cores), 2);
     assert_string_equal(cores[0]->name, "armv8_cortex_a53");
     assert_string_equal(cores[1]->name, "armv8_cortex_a72");
-    rk_host_close(host);
+    rk_host_free(host);
     fake_file(DEVICES "cpu/type", "4\n"); /* then it is the only one */
     assert_int_equal(rk_host_open(fake_path, &host, NULL), 0);
     assert_int_equal(host_cores(host, &cores), 1);
     assert_string_equal(cores[0]->name, "cpu");
     fake_end();
-    rk_host_close(host);
+    rk_host_free(host);
     fake_root();
     fake_file(DEVICES "odd/cpus", "0\n"); /* no name that is known: `cpus` tells */
     fake_file(DEVICES "other/type", "8\n");

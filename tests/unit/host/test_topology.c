@@ -7,7 +7,7 @@ static struct rk_host *host;
 static void again(void)
 {
     struct rk_error e = {.size = sizeof e};
-    rk_host_close(host);
+    rk_host_free(host);
     assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
 }
 
@@ -22,7 +22,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     fake_end();
     return 0;
 }

@@ -18,7 +18,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    image = rk_image_close(image);
+    image = rk_image_free(image);
     return image ? -1 : 0;
 }
 
@@ -77,7 +77,7 @@ static struct rk_place find(int32_t pid, uint64_t address)
 static struct rk_module module(uint32_t number)
 {
     struct rk_module m = {.size = sizeof m};
-    assert_int_equal(rk_image_module(image, number, &m), 0);
+    assert_int_equal(rk_image_module_get(image, number, &m), 0);
     return m;
 }
 
@@ -206,7 +206,7 @@ static void exit_and_reuse(void **state)
 static void kernel(void **state)
 {
     (void)state;
-    assert_int_equal(rk_image_modules(image), 1);
+    assert_int_equal(rk_image_module_count(image), 1);
     assert_string_equal(where(10, 0xffffffff81000010), "[kernel]+0xffffffff81000010");
     assert_int_equal(map(-1, 0xffffffff81000000, 0x1206448, 0xffffffff81000000, "[kernel.kallsyms]_text"), 1);
     struct rk_module k = module(0);
@@ -215,7 +215,7 @@ static void kernel(void **state)
     assert_string_equal(k.name, "[kernel]");
     assert_int_equal(k.start, 0xffffffff81000000);
     assert_int_equal(k.end, 0xffffffff82206448);
-    assert_int_equal(rk_image_modules(image), 1);
+    assert_int_equal(rk_image_module_count(image), 1);
 
     map(-1, 0xffffffffc0000000, 0x5000, 0, "/lib/modules/6.1.0/kernel/sound/snd-hda-intel.ko.xz");
     map(-1, 0xffffffffc0010000, 0x5000, 0, "[nf_tables]");
@@ -411,7 +411,7 @@ static void modules_once(void **state)
         map_of(pid, 0x5000, 0x1000, "/lib/libc.so", 77, NULL);
         map(pid, 0x9000, 0x1000, 0, "//anon");
     }
-    assert_int_equal(rk_image_modules(image), 2 + 50); /* code without a file is each process's own */
+    assert_int_equal(rk_image_module_count(image), 2 + 50); /* code without a file is each process's own */
     assert_int_equal(module(find(7, 0x9000).module).pid, 7);
     struct rk_module shared = module(find(7, 0x1000).module); /* where the last one has it */
     assert_int_equal(shared.pid, 50);
@@ -419,17 +419,17 @@ static void modules_once(void **state)
     assert_int_equal(shared.end, 0x6000);
     assert_int_equal(shared.inode, 77);
     map_of(60, 0x1000, 0x1000, "/lib/libc.so", 78, NULL); /* replaced by an upgrade */
-    assert_int_equal(rk_image_modules(image), 53);
+    assert_int_equal(rk_image_module_count(image), 53);
     map_of(61, 0x1000, 0x1000, "/lib/libc.so", 0, "twelve bytes");
     map_of(62, 0x1000, 0x1000, "/lib/libc.so", 0, "twelve BYTES");
     map_of(63, 0x1000, 0x1000, "/lib/libc.so", 0, "twelve bytes");
-    assert_int_equal(rk_image_modules(image), 55);
+    assert_int_equal(rk_image_module_count(image), 55);
     assert_int_equal(find(61, 0x1000).module, find(63, 0x1000).module);
     struct rk_module m = module(find(62, 0x1000).module);
     assert_int_equal(m.build_id_bytes, 12);
     assert_memory_equal(m.build_id, "twelve BYTES\0\0\0\0\0\0\0\0", 20);
     struct rk_module untouched = {.size = sizeof untouched, .kind = 9};
-    assert_int_equal(rk_image_module(image, 55, &untouched), -EINVAL);
+    assert_int_equal(rk_image_module_get(image, 55, &untouched), -EINVAL);
     assert_int_equal(untouched.kind, 9);
 }
 
@@ -496,7 +496,7 @@ static void many_processes(void **state)
     assert_string_equal(where(5001, 0x5000), "/bin/child+0");
     assert_string_equal(where(5001, 0x100000), "no mapping");
     assert_string_equal(where(5000, 0x100000 * 40), "/bin/parent+0");
-    assert_int_equal(rk_image_modules(image), 3);
+    assert_int_equal(rk_image_module_count(image), 3);
 }
 
 static void running(void **state)

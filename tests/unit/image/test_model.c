@@ -136,7 +136,7 @@ static void compare_page(int pid, uint32_t i)
         assert_int_equal(place.status, model[pid].known ? RK_PLACE_NO_MAPPING : RK_PLACE_NO_PROCESS);
         return;
     }
-    assert_int_equal(rk_image_module(image, place.module, &module), 0);
+    assert_int_equal(rk_image_module_get(image, place.module, &module), 0);
     assert_int_equal(place.offset, page->offset + 7);
     snprintf(path, sizeof path, page->file > 0 ? "/lib/%d" : "//anon", page->file);
     assert_string_equal(module.path, path);
@@ -164,7 +164,7 @@ static void compare(void)
         struct rk_place place;
         char name[32];
         assert_int_equal(rk_image_find(image, 1, &address, 1, &place), 0);
-        assert_int_equal(rk_image_module(image, place.module, &module), 0);
+        assert_int_equal(rk_image_module_get(image, place.module, &module), 0);
         snprintf(name, sizeof name, kernel_pages[i] ? "bpf_prog_%d" : "[kernel]", kernel_pages[i] - 1);
         assert_string_equal(module.path, name);
         assert_int_equal(place.offset, address);
@@ -204,7 +204,7 @@ static void as_the_model(void **state)
             }
             compare();
         }
-        image = rk_image_close(image);
+        image = rk_image_free(image);
     }
 }
 

@@ -127,7 +127,7 @@ static int tear_down(void **state)
 {
     (void)state;
     list = rk_list_free(list);
-    host = rk_host_close(host);
+    host = rk_host_free(host);
     fake_end();
     return 0;
 }
@@ -148,7 +148,7 @@ static void gather(uint32_t flags, const char *pmu, size_t n, const char *const 
     struct rk_error e = {.size = sizeof e};
 
     rk_list_free(list);
-    rk_host_close(host);
+    rk_host_free(host);
     assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
     if (rk_list_open(host, &o, &list, &e) < 0)
         fail_msg("%s", e.what);

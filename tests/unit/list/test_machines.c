@@ -95,7 +95,7 @@ static void golden(const char *name)
     free(expected);
     free(text);
     rk_list_free(list);
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
 }
 
@@ -134,7 +134,7 @@ static void vendor(void **state)
     check_names(host, list);
     size_t n = rk_list_count(list);
     rk_list_free(list);
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
     if (n == 0 || entry.form) {
         print_message("libpfm4 is not installed, or has no table for skx\n");

@@ -16,7 +16,7 @@ static int derive(const char *events, const uint64_t *counts, size_t index, stru
 
     kernel_reset();
     assert_int_equal(scene_open(&s, "bare-metal", events, target_new(TARGET_SELF, 0), NULL), 0);
-    size_t n = rk_set_events(s.set);
+    size_t n = rk_set_event_count(s.set);
     for (size_t i = 0; i < n; i++)
         v[i] = (struct rk_value){counts[i], 10 * MS, counts[i] == UINT64_MAX ? 0 : 10 * MS};
     int rc = rk_metric_derive(s.set, v, n, WALL, index, ret);

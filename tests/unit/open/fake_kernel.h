@@ -162,10 +162,10 @@ __attribute__((unused)) static int scene_open(struct scene *s, const char *machi
 
 __attribute__((unused)) static void scene_close(struct scene *s)
 {
-    rk_set_close(s->set);
+    rk_set_free(s->set);
     rk_target_free(s->target);
     rk_events_free(s->events);
-    rk_host_close(s->host);
+    rk_host_free(s->host);
 }
 
 #define OPTIONS(...) (&(struct rk_set_options){.size = sizeof(struct rk_set_options), __VA_ARGS__})

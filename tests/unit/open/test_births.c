@@ -71,17 +71,17 @@ static void test_inherits(void **state)
     (void)state;
     begin(&s, 1, NULL);
     assert_int_equal(threads(), before + 1);
-    assert_int_equal(rk_set_slots(s.set), before);
-    assert_int_equal(rk_set_notes(s.set), 1);
-    assert_int_equal(rk_set_note(s.set, 0, &note), 0);
+    assert_int_equal(rk_set_slot_count(s.set), before);
+    assert_int_equal(rk_set_note_count(s.set), 1);
+    assert_int_equal(rk_set_note_get(s.set, 0, &note), 0);
     assert_int_equal(note.cause, RK_CAUSE_RACE);
     assert_non_null(strstr(note.what, "1 threads or children were born"));
     assert_non_null(strstr(note.remedy, "freeze"));
     scene_close(&s);
 
     begin(&s, -1, NULL); /* nobody was born */
-    assert_int_equal(rk_set_slots(s.set), before + 1);
-    assert_int_equal(rk_set_notes(s.set), 0);
+    assert_int_equal(rk_set_slot_count(s.set), before + 1);
+    assert_int_equal(rk_set_note_count(s.set), 0);
     scene_close(&s);
 }
 
@@ -93,8 +93,8 @@ static void test_does_not_inherit(void **state)
 
     (void)state;
     begin(&s, 1, OPTIONS(.no_inherit = 1));
-    assert_int_equal(rk_set_slots(s.set), before + 1);
-    assert_int_equal(rk_set_notes(s.set), 0);
+    assert_int_equal(rk_set_slot_count(s.set), before + 1);
+    assert_int_equal(rk_set_note_count(s.set), 0);
     for (size_t slot = 0; slot < before + 1; slot++)
         assert_true(set_fd(s.set, (uint32_t)slot, 0) >= 0 && set_fd(s.set, (uint32_t)slot, 1) >= 0);
     scene_close(&s);
@@ -133,22 +133,22 @@ static void test_switched(void **state)
     (void)state;
     begin(&s, -1, NULL);
     assert_int_equal(rk_set_enable(s.set), 0);
-    assert_int_equal(rk_set_notes(s.set), 0);
+    assert_int_equal(rk_set_note_count(s.set), 0);
     bear();
     assert_int_equal(rk_set_disable(s.set), 0); /* one was born since, none while it was switched */
-    assert_int_equal(rk_set_notes(s.set), 0);
+    assert_int_equal(rk_set_note_count(s.set), 0);
     at_open = kernel.n; /* the guard's */
     assert_int_equal(rk_set_enable(s.set), 0);
     assert_int_equal(at_open, -1);
-    assert_int_equal(rk_set_notes(s.set), 1);
-    assert_int_equal(rk_set_note(s.set, 0, &note), 0);
+    assert_int_equal(rk_set_note_count(s.set), 1);
+    assert_int_equal(rk_set_note_get(s.set, 0, &note), 0);
     assert_int_equal(note.cause, RK_CAUSE_RACE);
     assert_true(note.event == UINT32_MAX && !note.absent);
     assert_non_null(strstr(note.what, "while the counters were switched"));
     assert_non_null(strstr(note.remedy, "subtract a first reading"));
     at_open = kernel.n;
     assert_int_equal(rk_set_disable(s.set), 0); /* once is enough */
-    assert_int_equal(rk_set_notes(s.set), 1);
+    assert_int_equal(rk_set_note_count(s.set), 1);
     scene_close(&s);
 }
 

@@ -224,7 +224,7 @@ static void test_table(void **state)
         /* whole sentences: nothing was cut */
         assert_true(strlen(e.what) < sizeof e.what - 1);
         assert_true(strlen(e.remedy) < sizeof e.remedy - 1);
-        rk_host_close(host);
+        rk_host_free(host);
     }
 }
 
@@ -243,7 +243,7 @@ static void test_all_errnos(void **state)
             assert_true(e.what[0] != '\0');
             assert_int_equal(e.code, -code);
         }
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 static void test_arguments(void **state)
@@ -256,7 +256,7 @@ static void test_arguments(void **state)
     assert_int_equal(rk_explain(host, &a, &e), -EINVAL);
     assert_int_equal(rk_explain(host, &good, NULL), -EINVAL);
     assert_int_equal(rk_explain(NULL, &good, &e), -EINVAL);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 static struct rk_error explained(int code, uint32_t type)
@@ -268,7 +268,7 @@ static struct rk_error explained(int code, uint32_t type)
 
     assert_int_equal(rk_host_open(fake_path, &host, NULL), 0);
     assert_int_equal(rk_explain(host, &a, &e), 0);
-    rk_host_close(host);
+    rk_host_free(host);
     return e;
 }
 

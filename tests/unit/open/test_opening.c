@@ -84,7 +84,7 @@ static void test_cpus(void **state)
     assert_int_equal(scene_open(&s, ROOT, "cycles", cpus((int32_t[]){1, 3}, 2), NULL), 0);
     assert_int_equal(kernel.n, 2);
     assert_false(has(attr_of(0), ATTR_INHERIT));
-    assert_int_equal(rk_set_slots(s.set), 2);
+    assert_int_equal(rk_set_slot_count(s.set), 2);
     assert_int_equal(rk_set_slot(s.set, 1, &pid, &cpu), 0);
     assert_int_equal(pid, -1);
     assert_int_equal(cpu, 3);
@@ -111,7 +111,7 @@ static void test_sampling(void **state)
                    OPTIONS(.frequency = 1000, .records = RK_RECORDS_PROFILE, .sample = RK_SAMPLE_CALLCHAIN,
                            .max_stack = 64, .ring_bytes = 65536, .clock_set = 1, .clock = 1)),
         0);
-    assert_int_equal(rk_set_slots(s.set), 8);
+    assert_int_equal(rk_set_slot_count(s.set), 8);
     assert_int_equal(kernel.n, 16);
     for (int i = 0; i < 16; i++) {
         const struct perf_attr *a = attr_of(i);

@@ -105,7 +105,7 @@ static void test_ring_size(void **state)
     plan_free(&made);
     rk_events_free(events);
     rk_target_free(target);
-    rk_host_close(host);
+    rk_host_free(host);
     snprintf(command, sizeof command, "rm -r '%s'", root);
     assert_int_equal(system(command), 0);
 }
@@ -177,7 +177,7 @@ static void test_many_cgroups(void **state)
     fake_file("proc/self/mountinfo", "36 35 98:0 / /sys/fs/cgroup rw - cgroup2 none rw\n"
                                      "37 35 98:1 / /cg\\040one rw - cgroup none rw,perf_event\n");
     fake_file("cg one/web/", "");
-    rk_host_close(host);
+    rk_host_free(host);
     assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
     assert_int_equal(rk_target_cgroups(host, (const char *const[]){"web", "/web", "/cg one/web", "/"}, 4, "5",
                                        &target, &e),
@@ -194,7 +194,7 @@ static void test_many_cgroups(void **state)
                      -ENOENT);
     assert_null(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
 }
 
@@ -240,7 +240,7 @@ static void test_uncounted_cgroup(void **state)
     }
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     fake_end();
 }
 

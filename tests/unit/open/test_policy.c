@@ -458,7 +458,7 @@ static void generic_on_hybrid(void **state)
         assert_string_equal(rk_events_print(again), rows[i].canonical);
         rk_events_free(again);
         rk_events_free(events);
-        rk_host_close(host);
+        rk_host_free(host);
     }
     /* Without an event of its own for it, it is refused with the reason. */
     struct rk_events *events = NULL;
@@ -471,7 +471,7 @@ static void generic_on_hybrid(void **state)
     assert_int_equal(e.position, 3);
     assert_non_null(strstr(e.what, "arm64 6.6"));
     assert_int_equal(rk_events_parse(host, "armv8_cortex_a72/node-loads/", &events, &e), -EOPNOTSUPP);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 /* What the kernel says to a probe, and to what it has never heard of. */

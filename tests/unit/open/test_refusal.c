@@ -24,7 +24,7 @@ static void test_user_only(void **state)
     assert_int_equal(note->event, UINT32_MAX);
     assert_int_equal(note->cause, RK_CAUSE_PARANOID);
     assert_false(note->absent);
-    assert_int_equal(rk_set_event(s.set, 0, &event), 0);
+    assert_int_equal(rk_set_event_get(s.set, 0, &event), 0);
     assert_int_equal(event.flags, RK_EVENT_USER);
     assert_true(has(attr_of(0), ATTR_EXCLUDE_HV));
     scene_close(&s);
@@ -105,12 +105,12 @@ static void test_keep(void **state)
 
     assert_int_equal(
         scene_open(&s, "vm-no-pmu", "task-clock,{cycles,page-faults}", self(), OPTIONS(.keep = 1)), 0);
-    assert_int_equal(rk_set_notes(s.set), 1);
-    assert_int_equal(rk_set_note(s.set, 0, &note), 0);
+    assert_int_equal(rk_set_note_count(s.set), 1);
+    assert_int_equal(rk_set_note_get(s.set, 0, &note), 0);
     assert_int_equal(note.event, 1);
     assert_int_equal(note.absent, 1);
     assert_int_equal(note.cause, RK_CAUSE_NO_PMU);
-    assert_int_equal(rk_set_note(s.set, 1, &note), -ERANGE);
+    assert_int_equal(rk_set_note_get(s.set, 1, &note), -ERANGE);
     assert_int_equal(s.set->n_groups, 2);
     assert_int_equal(set_fd(s.set, 0, 1), -1);
     /* what remains of the group is a lone event */
@@ -351,7 +351,7 @@ static void test_precise(void **state)
     kernel.open = imprecise;
     assert_int_equal(scene_open(&s, ROOT, "cycles:P", self(), OPTIONS(.period = 1000, .no_inherit = 1)), 0);
     assert_int_equal(kernel.refused, 2);
-    assert_int_equal(rk_set_event(s.set, 0, &event), 0);
+    assert_int_equal(rk_set_event_get(s.set, 0, &event), 0);
     assert_int_equal(event.precise, 1);
     assert_int_equal(s.set->notes.n, 0);
     scene_close(&s);
@@ -494,7 +494,7 @@ static void test_thread_ends(void **state)
     kernel_reset();
     kernel.open = last_is_gone;
     assert_int_equal(scene_open(&s, ROOT, "page-faults,cpu-clock", command(), OPTIONS(.period = 1)), 0);
-    assert_int_equal(rk_set_slots(s.set), 7);
+    assert_int_equal(rk_set_slot_count(s.set), 7);
     assert_int_equal(s.set->n_rings, 7);
     assert_int_equal(s.set->notes.n, 0);
     assert_int_equal(s.e.code, 0);

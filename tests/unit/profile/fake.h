@@ -45,7 +45,7 @@ int rk_stream_sample(const struct rk_stream *stream, const struct rk_record *rec
     return 0;
 }
 
-int rk_stream_event(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret)
+int rk_stream_event_get(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret)
 {
     (void)stream;
     if (index >= sizeof fake_events / sizeof *fake_events)
@@ -77,13 +77,13 @@ static inline int fake_fields_of(uint32_t event)
     return event == 1 ? fake_field_n : 0;
 }
 
-int rk_stream_fields(struct rk_stream *stream, uint32_t event)
+int rk_stream_field_count(struct rk_stream *stream, uint32_t event)
 {
     (void)stream;
     return fake_fields_of(event);
 }
 
-int rk_stream_field(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret)
+int rk_stream_field_get(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret)
 {
     (void)stream;
     if (index >= (size_t)fake_fields_of(event))
@@ -93,13 +93,13 @@ int rk_stream_field(struct rk_stream *stream, uint32_t event, size_t index, stru
 }
 
 /* One build-id, of "/bin/told". */
-size_t rk_stream_build_ids(const struct rk_stream *stream)
+size_t rk_stream_build_id_count(const struct rk_stream *stream)
 {
     (void)stream;
     return 1;
 }
 
-int rk_stream_build_id(const struct rk_stream *stream, size_t index, struct rk_stream_build_id *ret)
+int rk_stream_build_id_get(const struct rk_stream *stream, size_t index, struct rk_stream_build_id *ret)
 {
     (void)stream;
     if (index > 0)
@@ -120,7 +120,7 @@ int rk_image_open(struct rk_image **ret, struct rk_error *e)
     return *ret ? 0 : -ENOMEM;
 }
 
-struct rk_image *rk_image_close(struct rk_image *image)
+struct rk_image *rk_image_free(struct rk_image *image)
 {
     free(image);
     return NULL;
@@ -158,13 +158,13 @@ int rk_image_find(const struct rk_image *image, int32_t pid, const uint64_t *add
     return 0;
 }
 
-size_t rk_image_modules(const struct rk_image *image)
+size_t rk_image_module_count(const struct rk_image *image)
 {
     (void)image;
     return 8;
 }
 
-int rk_image_module(const struct rk_image *image, uint32_t module, struct rk_module *ret)
+int rk_image_module_get(const struct rk_image *image, uint32_t module, struct rk_module *ret)
 {
     static const char *const paths[] = {"[kernel]", "/bin/one", "/lib/two.so",   "/lib/three.so",
                                         "/a/same",  "/b/same",  "/bin/stripped", "//anon"};
@@ -192,7 +192,7 @@ const char *rk_image_cgroup(const struct rk_image *image, uint64_t id)
     return id == 7 ? "/seven" : "";
 }
 
-size_t rk_stream_events(const struct rk_stream *stream)
+size_t rk_stream_event_count(const struct rk_stream *stream)
 {
     (void)stream;
     return sizeof fake_events / sizeof *fake_events;
@@ -210,7 +210,7 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     return *ret ? 0 : -ENOMEM;
 }
 
-struct rk_symbolizer *rk_symbolizer_close(struct rk_symbolizer *symbolizer)
+struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
 {
     free(symbolizer);
     return NULL;
@@ -304,7 +304,7 @@ static inline void fake_feed_in(struct rk_profile_builder *b, int32_t pid, int32
         .chain = chain,
         .chain_n = n,
     };
-    assert_int_equal(rk_profile_feed(b, a_stream, &record), 1);
+    assert_int_equal(rk_profile_builder_feed(b, a_stream, &record), 1);
 }
 
 #define FEED(builder, ...)                                                                \
@@ -321,7 +321,7 @@ static inline struct rk_profile_builder *fake_builder(void)
 static inline struct rk_profile *fake_finish(struct rk_profile_builder *b)
 {
     struct rk_profile *p = NULL;
-    assert_int_equal(rk_profile_finish(b, a_stream, &p, NULL), 0);
+    assert_int_equal(rk_profile_builder_finish(b, a_stream, &p, NULL), 0);
     return p;
 }
 

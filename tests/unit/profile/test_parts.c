@@ -58,9 +58,9 @@ static struct rk_profile *random_profile(struct sample *samples, size_t n, uint3
                                .period = s->weight,
                                .chain = chain,
                                .chain_n = s->depth + 1};
-        assert_int_equal(rk_profile_feed(b, a_stream, &record), 1);
+        assert_int_equal(rk_profile_builder_feed(b, a_stream, &record), 1);
     }
-    assert_int_equal(rk_profile_finish(b, a_stream, &p, NULL), 0);
+    assert_int_equal(rk_profile_builder_finish(b, a_stream, &p, NULL), 0);
     return p;
 }
 
@@ -271,7 +271,7 @@ static void a_part_keeps_the_last_names(void **state)
     assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
     for (int named = 0; named < 2; named++) {
         fake_comm = named ? "renamed" : "worker";
-        assert_int_equal(rk_profile_feed(b, a_stream, &comm), 0);
+        assert_int_equal(rk_profile_builder_feed(b, a_stream, &comm), 0);
         for (int32_t tid = 100; tid < 102; tid++) { /* each begins in the stack that the other one ends in */
             const uint64_t chain[] = {RK_CHAIN_USER, AT(1, (tid == 100) == named ? 1 : 2, 0)};
             fake_feed_in(b, 100, tid, 0, 1, chain, 2);

@@ -219,7 +219,7 @@ static void branches_that_are_callers(void **state)
                                      .branches = branches,
                                      .branch_n = 2};
     struct rk_profile_builder *b = fake_builder();
-    assert_int_equal(rk_profile_feed(b, a_stream, &record), 1);
+    assert_int_equal(rk_profile_builder_feed(b, a_stream, &record), 1);
     struct rk_profile *p = fake_finish(b);
     fake_events[0].call_stack = 0;
     struct stack s = stack_at(p, 0);
@@ -246,7 +246,7 @@ static void what_has_no_name_says_why(void **state)
     assert_int_equal(summary(p).unnamed, 6);
     assert_int_equal(rk_profile_unnamed_count(p), 4);
     struct rk_unnamed u = {.size = sizeof u};
-    assert_int_equal(rk_profile_unnamed(p, 0, &u), 0);
+    assert_int_equal(rk_profile_unnamed_get(p, 0, &u), 0);
     assert_string_equal(u.module, "stripped");
     assert_int_equal(u.miss, RK_MISS_STRIPPED);
     assert_int_equal(u.samples, 3);
@@ -257,7 +257,7 @@ static void what_has_no_name_says_why(void **state)
     assert_int_equal(function(p, "[unknown]", "[unknown]").miss, RK_MISS_NO_MODULE);
     assert_int_equal(function(p, "[unknown]", "anon").miss, RK_MISS_ANONYMOUS);
     assert_int_equal(function(p, "[unknown]", "one").miss, RK_MISS_NO_SYMBOL);
-    assert_int_equal(rk_profile_unnamed(p, 4, &u), -ERANGE);
+    assert_int_equal(rk_profile_unnamed_get(p, 4, &u), -ERANGE);
     rk_profile_free(p);
 }
 
@@ -428,7 +428,7 @@ static void one_event_alone(void **state)
     struct rk_profile_builder *b = NULL;
     assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
     struct rk_record other = fake_record(2, 0);
-    assert_int_equal(rk_profile_feed(b, a_stream, &other), 0);
+    assert_int_equal(rk_profile_builder_feed(b, a_stream, &other), 0);
     fake_feed_in(b, 100, 100, 1, 7, chain, 2);
     struct rk_profile *p = fake_finish(b);
     assert_int_equal(summary(p).weight, 7);
@@ -450,7 +450,7 @@ static void threads_and_names_are_told_apart(void **state)
     fake_feed_in(b, 100, 100, 0, 1, chain, 2);
     fake_feed_in(b, 100, 101, 0, 1, chain, 2);
     fake_comm = "renamed";
-    assert_int_equal(rk_profile_feed(b, a_stream, &comm), 0);
+    assert_int_equal(rk_profile_builder_feed(b, a_stream, &comm), 0);
     fake_feed_in(b, 100, 101, 0, 1, chain, 2);
     fake_feed_in(b, 100, 101, 0, 1, chain, 2);
     fake_comm = "worker";
@@ -492,15 +492,15 @@ static void a_mapping_ends_what_was_remembered(void **state)
     FEED(b, AT(1, 1, 0), AT(1, 0, 9));
     assert_int_equal(fake_finds, finds); /* remembered */
     fake_shift = UINT64_C(1) << 32;
-    assert_int_equal(rk_profile_feed(b, a_stream, &mmap), 0);
+    assert_int_equal(rk_profile_builder_feed(b, a_stream, &mmap), 0);
     FEED(b, AT(1, 1, 0), AT(1, 0, 9));
     body.pid = 55; /* another process's mapping changes nothing here */
-    rk_profile_feed(b, a_stream, &mmap);
+    rk_profile_builder_feed(b, a_stream, &mmap);
     finds = fake_finds;
     FEED(b, AT(1, 1, 0), AT(1, 0, 9));
     assert_int_equal(fake_finds, finds);
     body.pid = -1; /* the kernel's does */
-    rk_profile_feed(b, a_stream, &mmap);
+    rk_profile_builder_feed(b, a_stream, &mmap);
     FEED(b, AT(1, 1, 0), AT(1, 0, 9));
     assert_int_equal(fake_finds, finds + 1);
     fake_shift = 0;
@@ -540,9 +540,9 @@ static void nothing_was_sampled(void **state)
     assert_string_equal(summary(p).event, "cpu-clock"); /* what would have been sampled */
     rk_profile_free(p);
     assert_null(rk_profile_free(NULL));
-    assert_null(rk_profile_builder_close(NULL));
-    assert_int_equal(rk_profile_feed(NULL, NULL, NULL), -EINVAL);
-    assert_int_equal(rk_profile_finish(NULL, NULL, &p, NULL), -EINVAL);
+    assert_null(rk_profile_builder_free(NULL));
+    assert_int_equal(rk_profile_builder_feed(NULL, NULL, NULL), -EINVAL);
+    assert_int_equal(rk_profile_builder_finish(NULL, NULL, &p, NULL), -EINVAL);
 }
 
 /* Neither address nor chain nor thread: it counts, in no known place. */
@@ -552,7 +552,7 @@ static void a_bare_sample_counts(void **state)
     struct rk_profile_builder *b = fake_builder();
     struct rk_record record = fake_record(2, 0);
     fake_sample = (struct rk_sample){.size = sizeof fake_sample};
-    assert_int_equal(rk_profile_feed(b, a_stream, &record), 1);
+    assert_int_equal(rk_profile_builder_feed(b, a_stream, &record), 1);
     struct rk_profile *p = fake_finish(b);
     assert_int_equal(function(p, "[unknown]", "[unknown]").self, 1);
     assert_int_equal(stack_at(p, 0).pid, -1);

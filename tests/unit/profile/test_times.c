@@ -125,7 +125,7 @@ static void change(struct rk_profile_builder *b, int32_t tid, uint64_t time, boo
                           .tid = tid,
                           .time = time,
                           .data = (const unsigned char[8]){0}};
-    assert_true(rk_profile_feed(b, a_stream, &r) >= 0);
+    assert_true(rk_profile_builder_feed(b, a_stream, &r) >= 0);
 }
 
 static void leaves(struct rk_profile_builder *b, int32_t tid, uint64_t time, uint64_t function)

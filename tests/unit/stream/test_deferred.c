@@ -120,7 +120,7 @@ static void expect_end(struct rk_stream *st)
 
     assert_int_equal(rk_stream_next(st, &r), 0);
     assert_int_equal(rk_stream_next(st, &r), 0);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 static const uint64_t user[] = {RK_CHAIN_USER, 0x5000, 0x5100, 0x5200}, whole[] = {RK_CHAIN_USER, 0x4000};

@@ -148,7 +148,7 @@ static void two_rings_by_rounds(void **state)
     assert_int_equal(info.ordered, 1);
     assert_int_equal(info.cut, 0);
     assert_int_equal(st->order.disorder, 0);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 static void a_recording_in_order_goes_straight(void **state)
@@ -188,19 +188,19 @@ static void a_recording_in_order_goes_straight(void **state)
     assert_int_equal(rk_stream_loss(st, 2, &loss), -ERANGE);
 
     struct rk_stream_event event = {.size = sizeof event};
-    assert_int_equal(rk_stream_events(st), 2);
-    assert_int_equal(rk_stream_event(st, 0, &event), 0);
+    assert_int_equal(rk_stream_event_count(st), 2);
+    assert_int_equal(rk_stream_event_get(st, 0, &event), 0);
     assert_string_equal(event.name, "cpu-clock");
     assert_int_equal(event.frequency, 1000);
     assert_int_equal(event.period, 0);
-    assert_int_equal(rk_stream_event(st, 1, &event), 0);
+    assert_int_equal(rk_stream_event_get(st, 1, &event), 0);
     assert_int_equal(event.period, 1);
-    assert_int_equal(rk_stream_event(st, 2, &event), -ERANGE);
+    assert_int_equal(rk_stream_event_get(st, 2, &event), -ERANGE);
     assert_int_equal(rk_stream_fd(st), -EINVAL);
     assert_int_equal(rk_stream_drain(st), -EINVAL);
     struct rk_error e = {.size = sizeof e};
     assert_int_equal(rk_stream_explain(st, &e), -ENOENT);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 /* Too large for the queue and no round in sight: by an index, and all in order. */
@@ -225,7 +225,7 @@ static void no_rounds_at_all(void **state)
     rk_stream_info(st, &info);
     assert_int_equal(info.ordered, 1);
     free(got);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 /* A round beyond the limit, rounds seen before: the older half goes, nothing is lost. */
@@ -248,7 +248,7 @@ static void a_round_too_large(void **state)
     for (uint64_t i = 1; i < 9000; i++)
         assert_int_equal(got[i - 1], i);
     free(got);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 static void damaged_records_are_told(void **state)
@@ -288,7 +288,7 @@ static void damaged_records_are_told(void **state)
     assert_int_equal(rk_stream_sample(st, r, &s), 0);
     assert_int_equal(s.ip, 2);
     assert_int_equal(rk_stream_next(st, &r), 0);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 /* A size that can't be: nothing behind it can be found. Told once, then it is the end, and a reader's loop ends. */
@@ -316,7 +316,7 @@ static void a_size_that_cannot_be(void **state)
         assert_int_equal(rk_stream_next(st, &r), 0);
     assert_int_equal(rk_stream_info(st, &info), 0);
     assert_int_equal(info.cut, 1);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 /* What a kill leaves: a header that is right up to the last flush. */
@@ -340,7 +340,7 @@ static void a_killed_recording(void **state)
     rk_stream_loss(st, RK_NO_EVENT, &loss);
     assert_int_equal(loss.kept, 2);
     assert_int_equal(loss.present, RK_LOSS_LOST);
-    rk_stream_close(st);
+    rk_stream_free(st);
 }
 
 /* MMAP2 with the build-id's bit, of an event that did not ask: a short one is a device's number (8:1), one as long as
@@ -376,7 +376,7 @@ static void build_ids_that_are_none(void **state)
             assert_int_equal(m.major, asked || bytes == 20 ? 0 : 8);
             assert_string_equal(m.path, "/x");
         }
-        rk_stream_close(st);
+        rk_stream_free(st);
         unlink(path);
     }
 }
@@ -392,7 +392,7 @@ static void what_is_no_recording(void **state)
     assert_true(rk_stream_file("/proc/self/exe", &st, &e) < 0);
     assert_true(e.what[0]);
     assert_ptr_equal(st, (void *)1);
-    assert_null(rk_stream_close(NULL));
+    assert_null(rk_stream_free(NULL));
 }
 
 int main(void)

@@ -87,7 +87,7 @@ static struct fake *fake_open(uint64_t type, uint32_t events)
 static void fake_close(struct fake *f)
 {
     f->st->live = NULL; /* which is not its own */
-    rk_stream_close(f->st);
+    rk_stream_free(f->st);
     free(f->live);
     free(f->ring);
     free(f->page);

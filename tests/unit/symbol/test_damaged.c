@@ -134,7 +134,7 @@ static void units(void **state)
         print_message("%s: %s%.3f s\n", damages[i].name, said, took);
         assert_string_equal(said, "inside two ");
         assert_true(took < 1);
-        rk_symbolizer_close(s);
+        rk_symbolizer_free(s);
         fake_end();
     }
 }
@@ -185,7 +185,7 @@ static void tables(void **state)
     assert_string_equal(sources->function[last], "honest");
     assert_true(took < 5); /* where each is read whole: ten thousand times 700 KB */
     rk_sources_free(sources);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -220,7 +220,7 @@ static void files(void **state)
         ask(s, two,
             said); /* an answer of some kind, and no crash; "two" by name where that was read before */
         assert_true(!(i % 2) || strstr(said, "two "));
-        rk_symbolizer_close(s);
+        rk_symbolizer_free(s);
         fake_end();
     }
 }

@@ -83,7 +83,7 @@ static uint32_t ask(const struct rk_module *module, uint64_t address, uint64_t b
     }
     assert_true(miss || chains);
     rk_sources_free(sources);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     return miss;
 }
 

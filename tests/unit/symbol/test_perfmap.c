@@ -67,7 +67,7 @@ static void grows(void **state)
     fake_file("tmp/perf-42.map", "1000 8 new\n");
     assert_string_equal(name_at(s, 42, 0x1000), "new");
     assert_string_equal(name_at(s, 42, 0x1080), NO_NAME);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -82,7 +82,7 @@ static void appended_only(void **state)
     fake_file("tmp/perf-42.map", "1000 100 two\n2000 100 three\n");
     assert_string_equal(name_at(s, 42, 0x1000), "one");
     assert_string_equal(name_at(s, 42, 0x2000), "three");
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -164,7 +164,7 @@ static void container(void **state)
               "Name:\tnode\nTgid:\t4243\n"); /* an old kernel; /proc/PID/root can't be followed */
     fake_file("tmp/perf-4243.map", "1000 10 outside\n");
     assert_string_equal(name_at(s, 4243, 0x1000), "outside");
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -196,7 +196,7 @@ static void owners(void **state)
     snprintf(path, sizeof path, "%s/tmp/perf-44.map", fake_path);
     assert_int_equal(mkfifo(path, 0600), 0);
     assert_string_equal(name_at(s, 44, 0x1000), NO_MAP);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 

@@ -101,7 +101,7 @@ static void few_descriptors(void **state)
             ask(s, i);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(open_now(s, &held), SHELF_FILES);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -119,7 +119,7 @@ static void few_bytes(void **state)
     ask(s, 0); /* the same blocks of it */
     assert_int_equal(open_now(s, &held), 1);
     assert_int_equal(held, one);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
 
     s = open_symbolizer(3 * one);
     static const unsigned order[] = {0, 1, 2, 0, 3, 0, 4, 5, 1, 0};
@@ -134,7 +134,7 @@ static void few_bytes(void **state)
         if (i == 4) /* 1 went, not 0 */
             assert_null(s->modules.items[1]->module.lines.dwarf);
     }
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
 
     s = open_symbolizer(1);
     unsigned before = descriptors();
@@ -142,7 +142,7 @@ static void few_bytes(void **state)
         ask(s, i);
     assert_int_equal(open_now(s, &held), 0); /* less than any one has: nothing stays */
     assert_int_equal(descriptors(), before);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -162,7 +162,7 @@ static void gone(void **state)
     assert_int_equal(sources->miss[0], RK_MISS_NO_LINES);
     assert_string_equal(sources->function[0], "work");
     rk_sources_free(sources);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 

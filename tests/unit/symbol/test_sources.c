@@ -93,7 +93,7 @@ static void check(const char *path)
     }
     assert_true(whole > 0);
     rk_sources_free(sources);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
 }
 
 static void each_kind(void **state)
@@ -202,7 +202,7 @@ static unsigned nameless(const char *path)
         n += !sources->function[i];
     }
     rk_sources_free(sources);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     return n;
 }
 
@@ -289,7 +289,7 @@ static void debug_files(void **state)
     assert_int_equal(sources->miss[0], RK_MISS_NO_FILE);
     assert_null(sources->function[0]);
     rk_sources_free(sources);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -317,7 +317,7 @@ static void symbol_before_dwarf(void **state)
         rk_sources_free(sources);
     }
     assert_true(inlined > 0);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -357,7 +357,7 @@ static void claimed_by_two(void **state)
         assert_int_equal(sources->line[0], 3);
         rk_sources_free(sources);
     }
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -381,7 +381,7 @@ static void padding_is_nobodys(void **state)
         assert_null(sources->function[0]);
         rk_sources_free(sources);
     }
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 

@@ -136,7 +136,7 @@ static unsigned long long ask(unsigned n)
         assert_string_equal(sources->function[sources->first[i]], wanted);
     }
     rk_sources_free(sources);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     return after - before;
 }
 

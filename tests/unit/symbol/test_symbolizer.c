@@ -109,7 +109,7 @@ static void names(void **state)
     put_fixture("lib/labels", "elf/arm64");
     expect_name(s, &known, text, "first", 0);
     expect_name(s, &known, text + 5 * 16, "inner", 0);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -132,7 +132,7 @@ static void apart(void **state)
 
     assert_int_equal(ask(one, &cut, text).miss, RK_MISS_BAD_FILE);
     assert_true(mine.name != theirs.name);
-    assert_null(rk_symbolizer_close(other));
+    assert_null(rk_symbolizer_free(other));
     assert_string_equal(mine.name, "first");
     expect_name(one, &labels, text + 15, "first", 15);
     for (int i = 1; i < 32; i++) {
@@ -140,7 +140,7 @@ static void apart(void **state)
         assert_int_equal(sigaction(i, NULL, &now), 0);
         assert_true(now.sa_handler == before[i].sa_handler);
     }
-    rk_symbolizer_close(one);
+    rk_symbolizer_free(one);
     fake_end();
 }
 
@@ -168,7 +168,7 @@ static void not_believed(void **state)
     expect_name(s, &module, text, "first", 0);
     module.build_id_bytes = 0;
     expect_miss(s, &module, text, RK_MISS_NO_FILE);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -208,8 +208,8 @@ static void reasons(void **state)
     assert_int_equal(rk_symbolizer_resolve(s, &module, &offset, 1, &symbol), -EINVAL);
     for (uint32_t miss = 0; miss < 100; miss++)
         assert_true(strlen(rk_miss_text(miss)) > 5);
-    rk_symbolizer_close(s);
-    assert_null(rk_symbolizer_close(NULL));
+    rk_symbolizer_free(s);
+    assert_null(rk_symbolizer_free(NULL));
     fake_end();
 
     struct rk_error e = {.size = sizeof e};
@@ -231,23 +231,23 @@ static void stripped(void **state)
     put_fixture("lib/stripped", "elf/labels.stripped");
     expect_name(s, &module, text, "first", 0);
     expect_miss(s, &module, text + 14 * 16, RK_MISS_STRIPPED); /* `whole` is local */
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
 
     s = open_at(fake_path);
     put_fixture(DEBUG_PATH, "elf/labels.debug");
     expect_name(s, &module, text + 14 * 16, "whole", 16);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
 
     s = open_at(fake_path); /* under the right name, but another's */
     put_fixture(DEBUG_PATH, "elf/labels.nameless");
     expect_name(s, &module, text, "first", 0);
     expect_miss(s, &module, text + 14 * 16, RK_MISS_STRIPPED);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
 
     s = open_at(fake_path);
     fake_file(DEBUG_PATH, "damaged");
     expect_miss(s, &module, text + 14 * 16, RK_MISS_STRIPPED);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -283,7 +283,7 @@ static void lld_pie(void **state)
     }
     assert_int_equal(right, 200);
     free(bytes);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
 }
 
 /* A peer calls it libc. */
@@ -296,7 +296,7 @@ static void vdso(void **state)
     uint64_t found = 0;
 
     if (!at) {
-        rk_symbolizer_close(s);
+        rk_symbolizer_free(s);
         print_message("this process has no vDSO\n");
         skip();
     }
@@ -308,7 +308,7 @@ static void vdso(void **state)
         assert_int_equal(rk_image_find(image, getpid(), &address, 1, &place), 0);
         if (place.status != RK_PLACE_FOUND)
             break;
-        assert_int_equal(rk_image_module(image, place.module, &module), 0);
+        assert_int_equal(rk_image_module_get(image, place.module, &module), 0);
         assert_int_equal(module.kind, RK_MODULE_VDSO);
         assert_string_equal(module.name, "[vdso]");
         assert_int_equal(place.offset, address - at);
@@ -320,8 +320,8 @@ static void vdso(void **state)
     struct rk_module module = module_of("[vdso]", ID); /* of another kernel */
     module.kind = RK_MODULE_VDSO;
     expect_miss(s, &module, 0x800, RK_MISS_CHANGED);
-    rk_image_close(image);
-    rk_symbolizer_close(s);
+    rk_image_free(image);
+    rk_symbolizer_free(s);
 }
 
 static const char kallsyms[] =
@@ -360,7 +360,7 @@ static void kernel(void **state)
     expect_name(s, &ext4, 0xffffffffc0001001, "ext4_open", 1);
     ext4.name = "[xfs]"; /* it was there then */
     expect_miss(s, &ext4, 0xffffffffc0001001, RK_MISS_OTHER_KERNEL);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -376,16 +376,16 @@ static void kernel_read_once(void **state)
     expect_name(s, &module, 0xffffffff81000040, "do_work", 0);
     fake_file("proc/kallsyms", "");
     expect_name(s, &module, 0xffffffff81000040, "do_work", 0);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
 
     s = open_at(fake_path);
     fake_file("proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T do_work\n");
     expect_miss(s, &module, 0xffffffff81000040, RK_MISS_KERNEL_HIDDEN);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
     s = open_at(fake_root());
     expect_miss(s, &module, 0xffffffff81000040, RK_MISS_NO_KALLSYMS);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -406,11 +406,11 @@ static void myself(void **state)
         struct rk_module module = {.size = sizeof module};
         assert_int_equal(rk_image_find(image, getpid(), &addresses[i], 1, &place), 0);
         assert_int_equal(place.status, RK_PLACE_FOUND);
-        assert_int_equal(rk_image_module(image, place.module, &module), 0);
+        assert_int_equal(rk_image_module_get(image, place.module, &module), 0);
         expect_name(s, &module, place.offset, wanted[i], i == 0);
     }
-    rk_image_close(image);
-    rk_symbolizer_close(s);
+    rk_image_free(image);
+    rk_symbolizer_free(s);
 }
 
 /* A function that the kernel made is its own module: no list of names is needed. */
@@ -429,7 +429,7 @@ static void kernel_code(void **state)
     expect_name(s, &code, code.start + 0x7f, "bpf_prog_6deef7357e7b4530_probe", 0x7f);
     expect_miss(s, &code, code.start + 0x80, RK_MISS_NO_SYMBOL);
     expect_miss(s, &code, code.start - 1, RK_MISS_NO_SYMBOL);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 
@@ -447,7 +447,7 @@ static void by_address(void **state)
     expect_name(s, &lld, 0x2671, "function_01", 1);
     expect_miss(s, &lld, 0x1650, RK_MISS_NO_SYMBOL);
     expect_miss(s, &lld, UINT64_MAX, RK_MISS_NO_SYMBOL);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     s = NULL;
     options.flags = 4;
     assert_int_equal(rk_symbolizer_open(&options, &s, NULL), -EINVAL);
@@ -473,7 +473,7 @@ static void containers(void **state)
     expect_name(s, &a, text_offset("elf/labels"), "first", 0);
     expect_name(s, &b, 0x1650, "function_00", 0);
     expect_name(s, &a, text_offset("elf/labels"), "first", 0);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     fake_end();
 }
 

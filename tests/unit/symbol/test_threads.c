@@ -103,7 +103,7 @@ static void as_one_alone(const struct rk_symbolizer_options *options)
     make_modules();
     assert_int_equal(rk_symbolizer_open(NULL, &shared, NULL), 0);
     alone();
-    rk_symbolizer_close(shared);
+    rk_symbolizer_free(shared);
     assert_int_equal(rk_symbolizer_open(options, &shared, NULL), 0); /* a new one: they load it together */
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ask, (void *)i), 0);
@@ -112,7 +112,7 @@ static void as_one_alone(const struct rk_symbolizer_options *options)
         assert_int_equal(pthread_join(threads[i], &differ), 0);
         assert_int_equal((uintptr_t)differ, 0);
     }
-    rk_symbolizer_close(shared);
+    rk_symbolizer_free(shared);
     assert_non_null(strstr(wanted_names[1][33], "function_")); /* something was named at all */
 }
 

@@ -117,7 +117,7 @@ static uint32_t ask(const struct kernel *k, const struct rk_module *module, uint
     }
     assert_true(miss || chains);
     rk_sources_free(sources);
-    rk_symbolizer_close(s);
+    rk_symbolizer_free(s);
     return miss;
 }
 

@@ -73,7 +73,7 @@ static void cpus_of_a_machine(void **state)
             fail_msg("%s: %d, cpu %d: %s", rows[i].list, rc, e.cpu, e.what);
         assert_ptr_equal(target, (struct rk_target *)1);
     }
-    rk_host_close(host);
+    rk_host_free(host);
     assert_int_equal(rk_target_cpus(NULL, NULL, &target, &e), -EINVAL);
 }
 
@@ -86,7 +86,7 @@ static void no_cpus_to_be_read(void **state)
     assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
     assert_int_equal(rk_target_cpus(host, "0", &target, &e), -ENOENT);
     assert_int_equal(e.cause, RK_CAUSE_NO_FILE);
-    rk_host_close(host);
+    rk_host_free(host);
 }
 
 static void self_is_zero(void **state)

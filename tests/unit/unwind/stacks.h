@@ -68,8 +68,8 @@ __attribute__((unused)) static void begin(const char *name)
 __attribute__((unused)) static void end(void)
 {
     elf = elf_close(elf);
-    unwinder = rk_unwinder_close(unwinder);
-    image = rk_image_close(image);
+    unwinder = rk_unwinder_free(unwinder);
+    image = rk_image_free(image);
     fake_end();
 }
 
@@ -95,7 +95,7 @@ __attribute__((unused)) static struct made make(uint64_t pc)
                                 .present = RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
                                 .pid = PID,
                                 .regs_user_abi = 2,
-                                .regs_user_mask = rk_unwind_registers(machine),
+                                .regs_user_mask = rk_unwinder_registers(machine),
                                 .stack_bytes = sizeof m.words,
                                 .stack_used = sizeof m.words}};
     m.regs[machine == RK_MACHINE_AARCH64 ? 32 : 8] = pc;
@@ -113,7 +113,7 @@ __attribute__((unused)) static void check(struct made *m, uint32_t end_, uint32_
     m->sample.regs_user = m->regs;
     m->sample.stack = (const unsigned char *)m->words;
     for (int again = 0; again < 2; again++) { /* by the tables, then by the cache */
-        int n = rk_unwind_sample(unwinder, image, &m->sample, pcs, FRAMES, &status), i = 0;
+        int n = rk_unwinder_sample(unwinder, image, &m->sample, pcs, FRAMES, &status), i = 0;
         if (now && (status.end != end_ || status.reason != reason))
             print_message("%s: %u, %s\n", now, status.end, rk_unwind_reason_text(status.reason));
         for (; expected[i]; i++)

@@ -22,7 +22,7 @@ static void begin_memo(void)
 
 static void end_memo(void)
 {
-    plain = rk_unwinder_close(plain);
+    plain = rk_unwinder_free(plain);
     end();
     memo = memo_close(memo);
 }

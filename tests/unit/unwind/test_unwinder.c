@@ -252,22 +252,23 @@ static void nothing_to_unwind(void **state)
     struct made m = make(in("plain", 4));
     m.sample.regs_user = m.regs;
     m.sample.regs_user_abi = 0;
-    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, &status), 0);
+    assert_int_equal(rk_unwinder_sample(unwinder, image, &m.sample, pcs, 1, &status), 0);
     assert_int_equal(status.reason, RK_UNWIND_NO_REGISTERS);
     m.sample.regs_user_abi = 1;
-    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, &status), 0);
+    assert_int_equal(rk_unwinder_sample(unwinder, image, &m.sample, pcs, 1, &status), 0);
     assert_int_equal(status.reason, RK_UNWIND_32_BIT);
     m.sample.regs_user_abi = 2;
     m.sample.stack_bytes = m.sample.stack_used = 0;
-    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, &status), 1);
+    assert_int_equal(rk_unwinder_sample(unwinder, image, &m.sample, pcs, 1, &status), 1);
     assert_int_equal(status.reason, RK_UNWIND_NO_STACK);
     m.sample.stack = (const unsigned char *)m.words;
     m.sample.stack_bytes = m.sample.stack_used = sizeof m.words;
     m.words[3] = in("plain", 4);
-    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, &status), 1);
+    assert_int_equal(rk_unwinder_sample(unwinder, image, &m.sample, pcs, 1, &status), 1);
     assert_int_equal(status.end, RK_UNWIND_FULL);
-    assert_int_equal(rk_unwind_sample(unwinder, (const void *)unwinder, &m.sample, pcs, 1, &status), -EINVAL);
-    assert_int_equal(rk_unwind_sample(unwinder, image, &m.sample, pcs, 1, NULL), 1);
+    assert_int_equal(rk_unwinder_sample(unwinder, (const void *)unwinder, &m.sample, pcs, 1, &status),
+                     -EINVAL);
+    assert_int_equal(rk_unwinder_sample(unwinder, image, &m.sample, pcs, 1, NULL), 1);
 
     assert_int_equal(rk_unwinder_open(&options, &other, &e), -EOPNOTSUPP);
     assert_non_null(strstr(e.what, "arm64"));
@@ -278,8 +279,8 @@ static void nothing_to_unwind(void **state)
     options.cache_slots = UINT32_MAX;
     assert_int_equal(rk_unwinder_open(&options, &other, &e), -EINVAL);
     assert_null(other);
-    assert_null(rk_unwinder_close(NULL));
-    assert_int_equal(rk_unwind_registers(40), 0);
+    assert_null(rk_unwinder_free(NULL));
+    assert_int_equal(rk_unwinder_registers(40), 0);
     for (uint32_t i = 0; i <= RK_UNWIND_BACKWARD; i++)
         assert_true(strlen(rk_unwind_reason_text(i)) > 8);
     assert_string_equal(rk_unwind_reason_text(1000), "unknown");
@@ -315,7 +316,7 @@ static void files_that_change(void **state)
     end();
 
     begin("elf/frames.arm64"); /* another machine's */
-    unwinder = rk_unwinder_close(unwinder);
+    unwinder = rk_unwinder_free(unwinder);
     struct rk_unwinder_options options = {
         .size = sizeof options, .root = fake_path, .machine = RK_MACHINE_X86_64};
     assert_int_equal(rk_unwinder_open(&options, &unwinder, NULL), 0);
@@ -368,10 +369,10 @@ static void *one_thread(void *context)
 
     for (int i = 0; i < 200 && !wrong; i++) {
         struct rk_unwind_status status = {.size = sizeof status};
-        wrong = rk_unwind_sample(own, image, &shared.sample, pcs, FRAMES, &status) != 3 ||
+        wrong = rk_unwinder_sample(own, image, &shared.sample, pcs, FRAMES, &status) != 3 ||
                 status.end != RK_UNWIND_WHOLE;
     }
-    rk_unwinder_close(own);
+    rk_unwinder_free(own);
     (void)context;
     return (void *)wrong;
 }
@@ -413,7 +414,7 @@ static void small_cache(void **state)
                 m.sample.regs_user = m.regs;
                 m.sample.stack = (const unsigned char *)m.words;
                 m.regs[6] = SP + 1;
-                assert_true(rk_unwind_sample(unwinder, image, &m.sample, pcs, FRAMES, &status) > 0);
+                assert_true(rk_unwinder_sample(unwinder, image, &m.sample, pcs, FRAMES, &status) > 0);
                 assert_int_equal(pcs[0], in(names[i], by));
                 if (i == 5)
                     assert_int_equal(status.reason, RK_UNWIND_BAD_CFI);
