@@ -175,7 +175,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
     }
     r = live_world_begin(st);
     if (r < 0) {
-        rk_stream_close(st);
+        rk_stream_free(st);
         return live_world_explain(r, e);
     }
     *ret = st;

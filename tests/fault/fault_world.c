@@ -75,11 +75,11 @@ static int scenario(uint64_t *digest)
     HOT(take(stream, digest));
     HOT(rk_set_disable(set));
 end:
-    EXPECT(rk_stream_close(stream) == NULL);
-    rk_set_close(set);
+    EXPECT(rk_stream_free(stream) == NULL);
+    rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
-    rk_host_close(host);
+    rk_host_free(host);
     if (attached)
         victim_end(&victim);
     return rc < 0 ? rc : 0;

@@ -107,7 +107,7 @@ static bool count(const char *cpus)
     }
     EQUAL(rc, 0);
     OK(rk_stream_loss(st, RK_NO_EVENT, &loss));
-    meanwhile = bytes / (RING * rk_set_slots(s.set));
+    meanwhile = bytes / (RING * rk_set_slot_count(s.set));
     printf("%s: %" PRIu64 " records of the world in %" PRIu64 " ms; %" PRIu64 " samples meanwhile, %" PRIu64
            " times the rings, %" PRIu64 " lost\n",
            cpus ? "CPU 0" : "all CPUs", made, took / 1000000, samples, meanwhile, loss.lost);
@@ -117,7 +117,7 @@ static bool count(const char *cpus)
         CHECK(maps[i] >= 1 && maps[i] == maps[0]);
     }
     CHECK(meanwhile >= 2); /* else it shows nothing */
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
     return loss.lost == 0 && loss.records_lost == 0;
 }

@@ -193,11 +193,11 @@ static void recipe(void)
     while (samples < 300 && now_ns() - begin < 20000000000u) {
         usleep(20000);
         for (; rk_stream_next(st, &r) == 1; rk_stream_release(st)) {
-            CHECK(rk_profile_feed(b, st, r) >= 0);
+            CHECK(rk_profile_builder_feed(b, st, r) >= 0);
             samples += r->type == RK_RECORD_SAMPLE;
         }
     }
-    OK(rk_profile_finish(b, st, &p, &e));
+    OK(rk_profile_builder_finish(b, st, &p, &e));
     OK(rk_profile_summary(p, &summary));
     OK(rk_profile_aggregate(p, RK_PER_FUNCTION, &a, &e));
     for (size_t i = 0; i < a->n; i++)
@@ -209,7 +209,7 @@ static void recipe(void)
     CHECK(here * 2 > summary.samples);
     rk_aggregate_free(a);
     rk_profile_free(p);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
     stop(pid);
 }
@@ -258,7 +258,7 @@ static void exactly_once(bool enabled)
     EQUAL(maps, code);
     EQUAL(names, 2);
     CHECK(seen_n > n); /* and then samples */
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
     stop(pid);
 }
@@ -316,7 +316,7 @@ static void between(void)
     made_first();
     EQUAL(told(on, getpid(), true), 1);
 
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
     for (int i = 0; i < 4; i++)
         munmap(at[i], page);
@@ -396,7 +396,7 @@ static void racing(void)
             late += !made;
         }
         all += shared->n;
-        rk_stream_close(st);
+        rk_stream_free(st);
         session_close(&s);
         stop(pid);
     }
@@ -423,7 +423,7 @@ static void killed(void)
     size_t n = made_first();
     for (size_t i = 0; i < n; i++)
         EQUAL(seen[i].pid, -1);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -461,7 +461,7 @@ static void switched_off(void)
     CHECK(strstr(exported, "\"synthesised\":true"));
     OK(rk_record_export(st, r, "text", &sink, &e));
     CHECK(strstr(exported, " synthesised\n"));
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 
     o.records = RK_RECORDS_MAPS;
@@ -473,7 +473,7 @@ static void switched_off(void)
     take(st);
     EQUAL(made_first(), 0); /* nobody asked */
     EQUAL(rk_stream_world(st), -EINVAL);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -508,7 +508,7 @@ static void command(bool late)
     printf("a command%s: %zu synthesised, %u of its own\n", late ? ", enabled later" : "", n, own);
     CHECK(late ? own >= 2 : own == 0);
     EQUAL(made_first(), n);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
@@ -546,7 +546,7 @@ static void columns(void)
     EQUAL(n, 0);
     CHECK(rows >= 500 && given >= 2);
     EQUAL(given_late, 0);
-    rk_stream_close(st);
+    rk_stream_free(st);
     session_close(&s);
 }
 
