@@ -7,7 +7,7 @@
  * Calls that are not hot take an optional, caller-owned `struct rk_error` as their last argument.
  * It may be NULL. The library fills it only on failure:
  *
- *     struct rk_error e = {.size = sizeof e};
+ *     struct rk_error e = RK_INIT(e);
  *     if (rk_events_parse(host, "cycels", &events, &e) < 0)
  *         fprintf(stderr, "%s\n%s\n", e.what, e.remedy);
  *
@@ -25,6 +25,19 @@ extern "C" {
 #endif
 
 #define RK_VERSION "0.1.0"
+#define RK_VERSION_NUMBER 1000 /* major × 1,000,000 + minor × 1,000 + patch */
+
+/*
+ * Sets `size`, and the members that follow, of any struct that begins with it. The rest is zero, the default:
+ *
+ *     struct rk_error e = RK_INIT(e);
+ *     struct rk_set_options o = RK_INIT(o, .frequency = 999);
+ */
+#define RK_INIT(...) RK_INIT_(__VA_ARGS__, )
+#define RK_INIT_(name, ...)               \
+    {                                     \
+        .size = sizeof(name), __VA_ARGS__ \
+    }
 
 #if defined(__GNUC__)
 #define RK_API __attribute__((visibility("default")))
@@ -99,6 +112,9 @@ struct rk_error {
 
 /* The version of the library that runs. RK_VERSION is the one that the program was built against. */
 RK_API const char *rk_version(void);
+
+/* The same as a number, to be compared with RK_VERSION_NUMBER: 1000 for "0.1.0". */
+RK_API uint32_t rk_version_number(void);
 
 /* "no-pmu" for RK_CAUSE_NO_PMU, "unknown" for what this release does not know. Never NULL. */
 RK_API const char *rk_cause_name(uint32_t cause);

@@ -34,17 +34,17 @@ extern "C" {
 struct rk_events;
 
 /* Modifier bits: rk_event.flags. What was not asked for is left to the open policy. */
-#define RK_EVENT_USER UINT32_C(0x01)         /* :u  count in user space … */
-#define RK_EVENT_KERNEL UINT32_C(0x02)       /* :k  … in the kernel; neither: both */
-#define RK_EVENT_HYPERVISOR UINT32_C(0x04)   /* :h */
-#define RK_EVENT_GUEST UINT32_C(0x08)        /* :G */
-#define RK_EVENT_HOST UINT32_C(0x10)         /* :H */
-#define RK_EVENT_NO_IDLE UINT32_C(0x20)      /* :I */
-#define RK_EVENT_PINNED UINT32_C(0x40)       /* :D  in a group: of its first event … */
-#define RK_EVENT_EXCLUSIVE UINT32_C(0x80)    /* :e  … as the kernel has it */
-#define RK_EVENT_WEAK UINT32_C(0x100)        /* :W  this group may be split when it does not fit */
-#define RK_EVENT_SAMPLE_READ UINT32_C(0x200) /* :S  samples carry the whole group's counts */
-#define RK_EVENT_PRECISE_MAX UINT32_C(0x400) /* :P  the most precise that opens */
+#define RK_EVENT_USER 0x01u         /* :u  count in user space … */
+#define RK_EVENT_KERNEL 0x02u       /* :k  … in the kernel; neither: both */
+#define RK_EVENT_HYPERVISOR 0x04u   /* :h */
+#define RK_EVENT_GUEST 0x08u        /* :G */
+#define RK_EVENT_HOST 0x10u         /* :H */
+#define RK_EVENT_NO_IDLE 0x20u      /* :I */
+#define RK_EVENT_PINNED 0x40u       /* :D  in a group: of its first event … */
+#define RK_EVENT_EXCLUSIVE 0x80u    /* :e  … as the kernel has it */
+#define RK_EVENT_WEAK 0x100u        /* :W  this group may be split when it does not fit */
+#define RK_EVENT_SAMPLE_READ 0x200u /* :S  samples carry the whole group's counts */
+#define RK_EVENT_PRECISE_MAX 0x400u /* :P  the most precise that opens */
 
 /* One event, as it will be asked of the kernel. Strings live as long as the rk_events. */
 struct rk_event {

@@ -22,17 +22,16 @@ extern "C" {
 #endif
 
 /* What was asked of the kernel: rk_attempt.flags. */
-#define RK_ATTEMPT_KERNEL UINT32_C(0x01)   /* counting in the kernel was not excluded */
-#define RK_ATTEMPT_SAMPLING UINT32_C(0x02) /* a period or a frequency was set */
-#define RK_ATTEMPT_PRECISE UINT32_C(0x04)  /* precise_ip > 0 */
-#define RK_ATTEMPT_BRANCHES UINT32_C(0x08) /* a branch stack was asked for */
-#define RK_ATTEMPT_GROUP UINT32_C(0x10)    /* not the first of its group */
-#define RK_ATTEMPT_CGROUP UINT32_C(0x20)
-#define RK_ATTEMPT_PINNED UINT32_C(0x40)
-#define RK_ATTEMPT_AUX UINT32_C(0x80)
-#define RK_ATTEMPT_MODES \
-    UINT32_C(0x100) /* user space, kernel, hypervisor, guest, host or idle was excluded */
-#define RK_ATTEMPT_PHYSICAL UINT32_C(0x200) /* physical addresses were asked for */
+#define RK_ATTEMPT_KERNEL 0x01u   /* counting in the kernel was not excluded */
+#define RK_ATTEMPT_SAMPLING 0x02u /* a period or a frequency was set */
+#define RK_ATTEMPT_PRECISE 0x04u  /* precise_ip > 0 */
+#define RK_ATTEMPT_BRANCHES 0x08u /* a branch stack was asked for */
+#define RK_ATTEMPT_GROUP 0x10u    /* not the first of its group */
+#define RK_ATTEMPT_CGROUP 0x20u
+#define RK_ATTEMPT_PINNED 0x40u
+#define RK_ATTEMPT_AUX 0x80u
+#define RK_ATTEMPT_MODES 0x100u    /* user space, kernel, hypervisor, guest, host or idle was excluded */
+#define RK_ATTEMPT_PHYSICAL 0x200u /* physical addresses were asked for */
 
 struct rk_attempt {
     uint32_t size;  /* set by the caller */

@@ -94,9 +94,9 @@ struct rk_address_name {
 };
 
 /* Fields that need more than the record: bits of rk_record_options.fields. */
-#define RK_FIELDS_COMM UINT64_C(1)     /* options.comm */
-#define RK_FIELDS_NAMES UINT64_C(0x36) /* sym, dso, symoff, brstacksym: options.name */
-#define RK_FIELDS_LINES UINT64_C(8)    /* srcline: options.name */
+#define RK_FIELDS_COMM 1ull     /* options.comm */
+#define RK_FIELDS_NAMES 0x36ull /* sym, dso, symoff, brstacksym: options.name */
+#define RK_FIELDS_LINES 8ull    /* srcline: options.name */
 
 struct rk_record_options {
     uint32_t size;

@@ -41,7 +41,7 @@ RK_API int rk_image_feed_process(struct rk_image *image, const char *root, int32
 RK_API int rk_image_feed_build_id(struct rk_image *image, const char *path, const unsigned char *id,
                                   uint32_t bytes);
 
-#define RK_NO_MODULE UINT32_MAX
+#define RK_NO_MODULE 0xffffffffu
 
 /* Why an address has no module. */
 enum rk_place_status {

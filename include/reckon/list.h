@@ -32,13 +32,15 @@ extern "C" {
 
 struct rk_list;
 
-#define RK_LIST_ALL \
-    UINT32_C(0x01) /* each tracepoint, each instance of a PMU, the vendors' tables (libpfm4); without a core
-                      PMU and RK_LIST_LONG these are one entry that says so */
-#define RK_LIST_LONG \
-    UINT32_C(        \
-        0x02) /* tracepoints with number and fields: reads one file for each; so do words that few have */
-#define RK_LIST_UNTRIED UINT32_C(0x04) /* open nothing: for a host whose root is not this machine's */
+/* For rk_list_options.flags.
+ *
+ * ALL lists each tracepoint, each instance of a PMU and the vendors' tables (libpfm4). Without a core PMU and without
+ * LONG the tables are one entry that says so.
+ * LONG adds the number and fields of tracepoints: it reads a file for each. So do words that few tracepoints have.
+ * UNTRIED opens nothing: for a host whose root is not this machine's. */
+#define RK_LIST_ALL 0x01u
+#define RK_LIST_LONG 0x02u
+#define RK_LIST_UNTRIED 0x04u
 
 struct rk_list_options {
     uint32_t size;  /* set by the caller */

@@ -132,11 +132,11 @@ RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profil
  *   cgroup   0 is "not known"
  *   sample   distinct (node, thread, event, cpu, cgroup, time), in the order of time: `count` samples that weigh `weight`
  */
-#define RK_NO_NODE UINT32_MAX
-#define RK_NO_CPU UINT32_MAX
+#define RK_NO_NODE 0xffffffffu
+#define RK_NO_CPU 0xffffffffu
 
-#define RK_FRAME_INLINE UINT32_C(1) /* inlined into the frame of the outer node */
-#define RK_FRAME_KERNEL UINT32_C(2) /* the kernel, or a module of it */
+#define RK_FRAME_INLINE 1u /* inlined into the frame of the outer node */
+#define RK_FRAME_KERNEL 2u /* the kernel, or a module of it */
 
 struct rk_profile_columns {
     uint32_t size;
@@ -235,10 +235,10 @@ RK_API struct rk_aggregate *rk_aggregate_free(struct rk_aggregate *aggregate);
  * A part of a profile, as a profile. Zero and NULL leave a thing as it is; what is given must all hold. Texts match as
  * POSIX extended regular expressions, anywhere in the name; a bad one is -EINVAL.
  */
-#define RK_SELECT_NO_INLINE UINT32_C(1) /* frames that were inlined are left out */
-#define RK_SELECT_NO_LINES UINT32_C(2)  /* lines of a function are one frame */
-#define RK_SELECT_NO_TIMES UINT32_C(4)  /* rows of all times are one */
-#define RK_SELECT_REVERSE UINT32_C(8) /* stacks begin with the sampled function and end with the outermost */
+#define RK_SELECT_NO_INLINE 1u /* frames that were inlined are left out */
+#define RK_SELECT_NO_LINES 2u  /* lines of a function are one frame */
+#define RK_SELECT_NO_TIMES 4u  /* rows of all times are one */
+#define RK_SELECT_REVERSE 8u   /* stacks begin with the sampled function and end with the outermost */
 
 struct rk_profile_filter {
     uint32_t size;

@@ -45,45 +45,45 @@ RK_API const char *rk_record_name(uint32_t type);
 
 /* header.misc */
 #define RK_MISC_MODE 7u /* 1 kernel, 2 user, 3 hypervisor, 4 guest kernel, 5 guest user */
-#define RK_MISC_MMAP_DATA (1u << 13)
-#define RK_MISC_COMM_EXEC (1u << 13)
-#define RK_MISC_SWITCH_OUT (1u << 13)
-#define RK_MISC_FORK_EXEC (1u << 13)
-#define RK_MISC_EXACT_IP (1u << 14)       /* SAMPLE: ip is that of the instruction itself */
-#define RK_MISC_SWITCH_PREEMPT (1u << 14) /* SWITCH out: it could have gone on */
-#define RK_MISC_BUILD_ID (1u << 14)
+#define RK_MISC_MMAP_DATA 0x2000u
+#define RK_MISC_COMM_EXEC 0x2000u
+#define RK_MISC_SWITCH_OUT 0x2000u
+#define RK_MISC_FORK_EXEC 0x2000u
+#define RK_MISC_EXACT_IP 0x4000u       /* SAMPLE: ip is that of the instruction itself */
+#define RK_MISC_SWITCH_PREEMPT 0x4000u /* SWITCH out: it could have gone on */
+#define RK_MISC_BUILD_ID 0x4000u
 
 /* Sample fields, by the kernel's bits: what to ask for, and rk_sample.present / rk_record.present. */
-#define RK_SAMPLE_IP (UINT64_C(1) << 0)
-#define RK_SAMPLE_TID (UINT64_C(1) << 1)
-#define RK_SAMPLE_TIME (UINT64_C(1) << 2)
-#define RK_SAMPLE_ADDR (UINT64_C(1) << 3)
-#define RK_SAMPLE_READ (UINT64_C(1) << 4)
-#define RK_SAMPLE_CALLCHAIN (UINT64_C(1) << 5)
-#define RK_SAMPLE_ID (UINT64_C(1) << 6)
-#define RK_SAMPLE_CPU (UINT64_C(1) << 7)
-#define RK_SAMPLE_PERIOD (UINT64_C(1) << 8)
-#define RK_SAMPLE_STREAM_ID (UINT64_C(1) << 9)
-#define RK_SAMPLE_RAW (UINT64_C(1) << 10)
-#define RK_SAMPLE_BRANCH_STACK (UINT64_C(1) << 11)
-#define RK_SAMPLE_REGS_USER (UINT64_C(1) << 12)
-#define RK_SAMPLE_STACK_USER (UINT64_C(1) << 13)
-#define RK_SAMPLE_WEIGHT (UINT64_C(1) << 14)
-#define RK_SAMPLE_DATA_SRC (UINT64_C(1) << 15)
-#define RK_SAMPLE_IDENTIFIER (UINT64_C(1) << 16)
-#define RK_SAMPLE_TRANSACTION (UINT64_C(1) << 17)
-#define RK_SAMPLE_REGS_INTR (UINT64_C(1) << 18)
-#define RK_SAMPLE_PHYS_ADDR (UINT64_C(1) << 19)
-#define RK_SAMPLE_AUX (UINT64_C(1) << 20)
-#define RK_SAMPLE_CGROUP (UINT64_C(1) << 21)
-#define RK_SAMPLE_DATA_PAGE_SIZE (UINT64_C(1) << 22)
-#define RK_SAMPLE_CODE_PAGE_SIZE (UINT64_C(1) << 23)
-#define RK_SAMPLE_WEIGHT_STRUCT (UINT64_C(1) << 24)
+#define RK_SAMPLE_IP 0x1ull
+#define RK_SAMPLE_TID 0x2ull
+#define RK_SAMPLE_TIME 0x4ull
+#define RK_SAMPLE_ADDR 0x8ull
+#define RK_SAMPLE_READ 0x10ull
+#define RK_SAMPLE_CALLCHAIN 0x20ull
+#define RK_SAMPLE_ID 0x40ull
+#define RK_SAMPLE_CPU 0x80ull
+#define RK_SAMPLE_PERIOD 0x100ull
+#define RK_SAMPLE_STREAM_ID 0x200ull
+#define RK_SAMPLE_RAW 0x400ull
+#define RK_SAMPLE_BRANCH_STACK 0x800ull
+#define RK_SAMPLE_REGS_USER 0x1000ull
+#define RK_SAMPLE_STACK_USER 0x2000ull
+#define RK_SAMPLE_WEIGHT 0x4000ull
+#define RK_SAMPLE_DATA_SRC 0x8000ull
+#define RK_SAMPLE_IDENTIFIER 0x10000ull
+#define RK_SAMPLE_TRANSACTION 0x20000ull
+#define RK_SAMPLE_REGS_INTR 0x40000ull
+#define RK_SAMPLE_PHYS_ADDR 0x80000ull
+#define RK_SAMPLE_AUX 0x100000ull
+#define RK_SAMPLE_CGROUP 0x200000ull
+#define RK_SAMPLE_DATA_PAGE_SIZE 0x400000ull
+#define RK_SAMPLE_CODE_PAGE_SIZE 0x800000ull
+#define RK_SAMPLE_WEIGHT_STRUCT 0x1000000ull
 
 /* rk_record.present: reckon made the record from what /proc and the kernel report (reckon/stream.h); no kernel wrote it. */
-#define RK_PRESENT_SYNTHESISED (UINT64_C(1) << 62)
+#define RK_PRESENT_SYNTHESISED 0x4000000000000000ull
 
-#define RK_NO_EVENT UINT32_MAX
+#define RK_NO_EVENT 0xffffffffu
 
 /* Any record, with the identity that kernel or file attached to it. Frozen. */
 struct rk_record {
@@ -101,14 +101,14 @@ struct rk_record {
 };
 
 /* Markers inside a callchain: what follows runs in this mode. */
-#define RK_CHAIN_HYPERVISOR ((uint64_t)-32)
-#define RK_CHAIN_KERNEL ((uint64_t)-128)
-#define RK_CHAIN_USER ((uint64_t)-512)
-#define RK_CHAIN_USER_DEFERRED ((uint64_t)-640)
-#define RK_CHAIN_GUEST ((uint64_t)-2048)
-#define RK_CHAIN_GUEST_KERNEL ((uint64_t)-2176)
-#define RK_CHAIN_GUEST_USER ((uint64_t)-2560)
-#define RK_CHAIN_MAX ((uint64_t)-4095) /* an entry ≥ this is a marker */
+#define RK_CHAIN_HYPERVISOR 0xffffffffffffffe0ull
+#define RK_CHAIN_KERNEL 0xffffffffffffff80ull
+#define RK_CHAIN_USER 0xfffffffffffffe00ull
+#define RK_CHAIN_USER_DEFERRED 0xfffffffffffffd80ull
+#define RK_CHAIN_GUEST 0xfffffffffffff800ull
+#define RK_CHAIN_GUEST_KERNEL 0xfffffffffffff780ull
+#define RK_CHAIN_GUEST_USER 0xfffffffffffff600ull
+#define RK_CHAIN_MAX 0xfffffffffffff001ull /* an entry ≥ this is a marker */
 
 /* One branch, as the kernel packs it: `flags` is its third word. Frozen. */
 struct rk_branch {
@@ -213,12 +213,12 @@ struct rk_throttle { /* THROTTLE, UNTHROTTLE */
 };
 RK_API int rk_record_throttle(const struct rk_record *record, struct rk_throttle *ret);
 
-#define RK_AUX_TRUNCATED UINT64_C(0x01) /* the AUX area was full */
-#define RK_AUX_OVERWRITE UINT64_C(0x02) /* a snapshot: older bytes were written over */
-#define RK_AUX_PARTIAL UINT64_C(0x04)   /* there are gaps */
-#define RK_AUX_COLLISION UINT64_C(0x08) /* samples collided */
-#define RK_AUX_FORMAT UINT64_C(0xff00)  /* the PMU's format */
-struct rk_aux {                         /* AUX */
+#define RK_AUX_TRUNCATED 0x01ull /* the AUX area was full */
+#define RK_AUX_OVERWRITE 0x02ull /* a snapshot: older bytes were written over */
+#define RK_AUX_PARTIAL 0x04ull   /* there are gaps */
+#define RK_AUX_COLLISION 0x08ull /* samples collided */
+#define RK_AUX_FORMAT 0xff00ull  /* the PMU's format */
+struct rk_aux {                  /* AUX */
     uint32_t size;
     uint32_t reserved;
     uint64_t offset, bytes; /* free-running, in the AUX area */
@@ -402,19 +402,19 @@ struct rk_spe_packet {
  * -ENODATA: cut inside a packet, *at is unchanged. */
 RK_API int rk_spe_packet(const unsigned char *bytes, uint64_t n, uint64_t *at, struct rk_spe_packet *ret);
 
-#define RK_SPE_HAS_PC UINT32_C(0x001)
-#define RK_SPE_HAS_TARGET UINT32_C(0x002)   /* of a branch */
-#define RK_SPE_HAS_ADDRESS UINT32_C(0x004)  /* of data, virtual */
-#define RK_SPE_HAS_PHYSICAL UINT32_C(0x008) /* … physical */
-#define RK_SPE_HAS_PREVIOUS UINT32_C(0x010) /* target of the branch before it */
-#define RK_SPE_HAS_EVENTS UINT32_C(0x020)
-#define RK_SPE_HAS_SOURCE UINT32_C(0x040)
-#define RK_SPE_HAS_CONTEXT UINT32_C(0x080)
-#define RK_SPE_HAS_OPERATION UINT32_C(0x100)
-#define RK_SPE_HAS_LATENCY UINT32_C(0x200)     /* total */
-#define RK_SPE_HAS_ISSUE UINT32_C(0x400)       /* issue latency */
-#define RK_SPE_HAS_TRANSLATION UINT32_C(0x800) /* address translation's latency */
-#define RK_SPE_HAS_TIME UINT32_C(0x1000)
+#define RK_SPE_HAS_PC 0x001u
+#define RK_SPE_HAS_TARGET 0x002u   /* of a branch */
+#define RK_SPE_HAS_ADDRESS 0x004u  /* of data, virtual */
+#define RK_SPE_HAS_PHYSICAL 0x008u /* … physical */
+#define RK_SPE_HAS_PREVIOUS 0x010u /* target of the branch before it */
+#define RK_SPE_HAS_EVENTS 0x020u
+#define RK_SPE_HAS_SOURCE 0x040u
+#define RK_SPE_HAS_CONTEXT 0x080u
+#define RK_SPE_HAS_OPERATION 0x100u
+#define RK_SPE_HAS_LATENCY 0x200u     /* total */
+#define RK_SPE_HAS_ISSUE 0x400u       /* issue latency */
+#define RK_SPE_HAS_TRANSLATION 0x800u /* address translation's latency */
+#define RK_SPE_HAS_TIME 0x1000u
 
 /* A sampled operation: the packets up to its timestamp or end, put together. */
 struct rk_spe {

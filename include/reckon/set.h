@@ -39,26 +39,26 @@ struct rk_set;
 RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error *e);
 
 /* Side-band records to receive beside samples: rk_set_options.records. */
-#define RK_RECORDS_MAPS UINT32_C(0x01)       /* MMAP2, executable mappings */
-#define RK_RECORDS_DATA_MAPS UINT32_C(0x02)  /* … data mappings too */
-#define RK_RECORDS_TASKS UINT32_C(0x04)      /* COMM, FORK, EXIT */
-#define RK_RECORDS_SWITCHES UINT32_C(0x08)   /* SWITCH */
-#define RK_RECORDS_NAMESPACES UINT32_C(0x10) /* NAMESPACES */
-#define RK_RECORDS_CGROUPS UINT32_C(0x20)    /* CGROUP */
-#define RK_RECORDS_CODE UINT32_C(0x40)       /* KSYMBOL, BPF_EVENT: code that the kernel gets (5.1) */
-#define RK_RECORDS_BUILD_IDS UINT32_C(0x80)  /* MMAP2 with the file's build-id (5.12) */
-#define RK_RECORDS_POKES UINT32_C(0x100)     /* TEXT_POKE: the kernel's code as it changes (5.9) */
-#define RK_RECORDS_PROFILE (RK_RECORDS_MAPS | RK_RECORDS_TASKS) /* what naming needs */
+#define RK_RECORDS_MAPS 0x01u       /* MMAP2, executable mappings */
+#define RK_RECORDS_DATA_MAPS 0x02u  /* … data mappings too */
+#define RK_RECORDS_TASKS 0x04u      /* COMM, FORK, EXIT */
+#define RK_RECORDS_SWITCHES 0x08u   /* SWITCH */
+#define RK_RECORDS_NAMESPACES 0x10u /* NAMESPACES */
+#define RK_RECORDS_CGROUPS 0x20u    /* CGROUP */
+#define RK_RECORDS_CODE 0x40u       /* KSYMBOL, BPF_EVENT: code that the kernel gets (5.1) */
+#define RK_RECORDS_BUILD_IDS 0x80u  /* MMAP2 with the file's build-id (5.12) */
+#define RK_RECORDS_POKES 0x100u     /* TEXT_POKE: the kernel's code as it changes (5.9) */
+#define RK_RECORDS_PROFILE 0x05u    /* MAPS and TASKS: what naming needs */
 
 /* Where nothing is counted, beside what each event's own modifiers leave out: rk_set_options.exclude. */
-#define RK_EXCLUDE_USER UINT32_C(0x01)
-#define RK_EXCLUDE_KERNEL UINT32_C(0x02)
-#define RK_EXCLUDE_HYPERVISOR UINT32_C(0x04)
-#define RK_EXCLUDE_HOST UINT32_C(0x08)  /* virtual machines alone */
-#define RK_EXCLUDE_GUEST UINT32_C(0x10) /* virtual machines not */
-#define RK_EXCLUDE_IDLE UINT32_C(0x20)
-#define RK_EXCLUDE_CHAIN_KERNEL UINT32_C(0x40) /* of call chains: the kernel's frames … */
-#define RK_EXCLUDE_CHAIN_USER UINT32_C(0x80)   /* … the program's */
+#define RK_EXCLUDE_USER 0x01u
+#define RK_EXCLUDE_KERNEL 0x02u
+#define RK_EXCLUDE_HYPERVISOR 0x04u
+#define RK_EXCLUDE_HOST 0x08u  /* virtual machines alone */
+#define RK_EXCLUDE_GUEST 0x10u /* virtual machines not */
+#define RK_EXCLUDE_IDLE 0x20u
+#define RK_EXCLUDE_CHAIN_KERNEL 0x40u /* of call chains: the kernel's frames … */
+#define RK_EXCLUDE_CHAIN_USER 0x80u   /* … the program's */
 
 struct rk_set_options {
     uint32_t size;         /* sizeof(struct rk_set_options), set by the caller; 0 is refused */

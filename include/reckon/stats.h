@@ -65,7 +65,7 @@ struct rk_difference {
     double t, df, p_welch;                              /* two-sided */
     double p;
 };
-#define RK_DIFFERENCE_FEW UINT32_C(0x1) /* p is the permutation test's least, not Welch's */
+#define RK_DIFFERENCE_FEW 0x1u /* p is the permutation test's least, not Welch's */
 
 /* -EINVAL: a summary of nothing. With a single value on either side intervals and p are NaN. */
 RK_API int rk_stats_difference(const struct rk_summary *of, const struct rk_summary *reference,

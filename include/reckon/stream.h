@@ -188,8 +188,8 @@ RK_API int rk_stream_build_id_get(const struct rk_stream *stream, size_t index,
 
 /* What was kept and what was not, of one event (RK_NO_EVENT: of all), of the records seen so far; at a
  * recording's end it is the truth that the recorder wrote. */
-#define RK_LOSS_LOST UINT32_C(1)    /* `lost` is known */
-#define RK_LOSS_SKIPPED UINT32_C(2) /* `skipped` is known */
+#define RK_LOSS_LOST 1u    /* `lost` is known */
+#define RK_LOSS_SKIPPED 2u /* `skipped` is known */
 struct rk_loss {
     uint32_t size;
     uint32_t present;      /* RK_LOSS_… */

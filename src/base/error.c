@@ -14,6 +14,11 @@ const char *rk_version(void)
     return RK_VERSION;
 }
 
+uint32_t rk_version_number(void)
+{
+    return RK_VERSION_NUMBER;
+}
+
 const char *rk_cause_name(uint32_t cause)
 {
     static const char *const names[] = {

@@ -157,12 +157,26 @@ static void every_cause_and_stage_has_a_word(void **state)
     assert_string_equal(rk_cause_name(UINT32_MAX), "unknown");
     assert_string_equal(rk_stage_name(UINT32_MAX), "unknown");
     assert_string_equal(rk_version(), RK_VERSION);
+    assert_int_equal(rk_version_number(), RK_VERSION_NUMBER);
+}
+
+/* What RK_INIT() is given is set, the size too, and all else is zero. */
+static void structs_are_initialised(void **state)
+{
+    struct rk_error e = RK_INIT(e), some = RK_INIT(some, .code = -1, .what = "x"),
+                    same = {.size = sizeof same};
+    (void)state;
+    assert_memory_equal(&e, &same, sizeof e);
+    assert_int_equal(some.size, sizeof some);
+    assert_int_equal(some.code, -1);
+    assert_string_equal(some.what, "x");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fills_all_fields),
+        cmocka_unit_test(structs_are_initialised),
         cmocka_unit_test(takes_null),
         cmocka_unit_test(never_beyond_the_callers_size),
         cmocka_unit_test(long_text_is_cut_at_a_character),
