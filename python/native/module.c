@@ -158,7 +158,8 @@ static int module_exec(PyObject *module)
     if (host_ready(module, state) < 0 || target_ready(module, state) < 0 ||
         reading_ready(module, state) < 0 || set_ready(module, state) < 0 || stream_ready(module, state) < 0 ||
         capture_ready(module, state) < 0 || profile_ready(module, state) < 0 ||
-        symbol_ready(module, state) < 0 || region_ready(module, state) < 0 || stats_ready(module, state) < 0)
+        builder_ready(module, state) < 0 || symbol_ready(module, state) < 0 ||
+        region_ready(module, state) < 0 || stats_ready(module, state) < 0)
         return -1;
     return 0;
 }

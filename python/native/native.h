@@ -10,6 +10,7 @@
  *     stream.c    Stream      records as columns
  *     capture.c   Capture     a recording
  *     profile.c   Profile     where the time goes
+ *     builder.c   Builder     a live stream's records become a Profile
  *     symbol.c    Symbolizer  names for addresses
  *     region.c    Region      what parts of a program cost
  *     stats.c     what repeated measurements say
@@ -62,6 +63,14 @@ struct reading {
 /* A reading of n events of a set, zeroed, of a type that is Reading or made of it; NULL with MemoryError. */
 struct reading *reading_make(PyTypeObject *type, PyObject *set, Py_ssize_t n);
 
+/* The stream's handle; NULL with an exception: it is closed, or in use. */
+struct rk_stream *stream_usable(PyObject *stream);
+/* While it is read without the interpreter's lock (busy 1), nobody else uses it or its set. */
+void stream_lend(PyObject *stream, int busy);
+
+/* A Profile of what a call has made; or raises what it says. */
+PyObject *profile_wrap(struct state *state, int rc, const struct rk_error *e, struct rk_profile *handle);
+
 /* CLOCK_MONOTONIC. */
 uint64_t now_ns(void);
 
@@ -93,6 +102,7 @@ int set_ready(PyObject *module, struct state *state);
 int stream_ready(PyObject *module, struct state *state);
 int capture_ready(PyObject *module, struct state *state);
 int profile_ready(PyObject *module, struct state *state);
+int builder_ready(PyObject *module, struct state *state);
 int symbol_ready(PyObject *module, struct state *state);
 int region_ready(PyObject *module, struct state *state);
 int stats_ready(PyObject *module, struct state *state);

@@ -26,7 +26,7 @@ static void profile_dealloc(PyObject *o)
     unmake(o);
 }
 
-static PyObject *wrap(struct state *state, int rc, const struct rk_error *e, struct rk_profile *handle)
+PyObject *profile_wrap(struct state *state, int rc, const struct rk_error *e, struct rk_profile *handle)
 {
     if (rc < 0)
         return raise_error(state, rc, e);
@@ -54,7 +54,7 @@ static PyObject *profile_file(PyObject *type, PyObject *args)
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS rc = rk_profile_file(name, &options, &made, NULL, &e);
     Py_END_ALLOW_THREADS Py_DECREF(path);
-    return wrap(state_of_type((PyTypeObject *)type), rc, &e, made);
+    return profile_wrap(state_of_type((PyTypeObject *)type), rc, &e, made);
 }
 
 /* merge(profiles, labels or None) */
@@ -85,7 +85,7 @@ static PyObject *profile_merge(PyObject *type, PyObject *args)
         each[i] = ((struct profile *)one)->handle;
     }
     int rc = rk_profile_merge(each, names, (size_t)n, &made, &e);
-    result = wrap(state, rc, &e, made);
+    result = profile_wrap(state, rc, &e, made);
 out:
     free(each);
     free(names);
@@ -266,7 +266,7 @@ static PyObject *profile_select(PyObject *o, PyObject *args)
     f.flags = (uint32_t)flags;
     f.processes = processes, f.threads = threads, f.cpus = (const uint32_t *)cpus;
     int rc = rk_profile_select(((struct profile *)o)->handle, &f, &made, &e);
-    result = wrap(state_of(o), rc, &e, made);
+    result = profile_wrap(state_of(o), rc, &e, made);
 out:
     free(processes);
     free(threads);

@@ -20,7 +20,7 @@ static const struct {
     FIELD(regs_user), FIELD(stack_user),    FIELD(ring_bytes),   FIELD(wakeup_bytes),   FIELD(wakeup_samples),
     FIELD(overwrite), FIELD(chain_without), FIELD(clock_set),    FIELD(clock),          FIELD(exclude),
     FIELD(pinned),    FIELD(exclusive),     FIELD(threads_only), FIELD(enable_on_exec), FIELD(remove_on_exec),
-    FIELD(freeze),    FIELD(each),
+    FIELD(freeze),    FIELD(each),          FIELD(no_world),
 #undef FIELD
 };
 
@@ -162,9 +162,17 @@ static PyObject *done(PyObject *o, int rc)
 static PyObject *set_enable(PyObject *o, PyObject *unused)
 {
     struct rk_set *set = usable(o);
+    int rc;
 
     (void)unused;
-    return set ? done(o, rk_set_enable(set)) : NULL;
+    if (!set)
+        return NULL;
+    if (!((struct set *)o)->users)
+        return done(o, rk_set_enable(set));
+    ((struct set *)o)->busy = 1; /* its stream may begin with all that runs */
+    Py_BEGIN_ALLOW_THREADS rc = rk_set_enable(set);
+    Py_END_ALLOW_THREADS((struct set *)o)->busy = 0;
+    return done(o, rc);
 }
 
 static PyObject *set_disable(PyObject *o, PyObject *unused)

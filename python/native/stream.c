@@ -74,12 +74,16 @@ static PyObject *stream_live(PyObject *type, PyObject *args)
     return (PyObject *)self;
 }
 
-static struct rk_stream *usable(PyObject *o)
+struct rk_stream *stream_usable(PyObject *o)
 {
     struct stream *self = (struct stream *)o;
 
     if (self->busy) {
         raise_busy("stream");
+        return NULL;
+    }
+    if (self->set && ((struct set *)self->set)->busy) {
+        raise_busy("set of counters");
         return NULL;
     }
     if (!self->handle)
@@ -117,8 +121,7 @@ static int fit(PyObject *dict, const char *name, size_t n)
     return PyByteArray_Resize(PyDict_GetItemString(dict, name), (Py_ssize_t)n);
 }
 
-/* While it reads without the interpreter's lock, nobody else uses it or its set. */
-static void lend(PyObject *o, int busy)
+void stream_lend(PyObject *o, int busy)
 {
     struct stream *self = (struct stream *)o;
 
@@ -131,14 +134,12 @@ static void lend(PyObject *o, int busy)
 static PyObject *stream_next(PyObject *o, PyObject *args)
 {
     struct rk_columns c = {.size = sizeof c};
-    struct rk_stream *stream = usable(o);
+    struct rk_stream *stream = stream_usable(o);
     unsigned long long max;
     int64_t n;
 
     if (!stream || !PyArg_ParseTuple(args, "K", &max))
         return NULL;
-    if (((struct stream *)o)->set && ((struct set *)((struct stream *)o)->set)->busy)
-        return raise_busy("set of counters");
     if (max < 1 || max > 1 << 24)
         return PyErr_Format(PyExc_ValueError, "1 to 2**24 samples at a time");
     PyObject *dict = PyDict_New();
@@ -155,9 +156,9 @@ static PyObject *stream_next(PyObject *o, PyObject *args)
     c.chains = c.chain_start ? (uint64_t *)(void *)room(dict, "chains", c.chains_max * 8) : NULL;
     if (!c.chains)
         goto failed;
-    lend(o, 1);
+    stream_lend(o, 1);
     Py_BEGIN_ALLOW_THREADS n = rk_stream_columns(stream, &c);
-    Py_END_ALLOW_THREADS lend(o, 0);
+    Py_END_ALLOW_THREADS stream_lend(o, 0);
     if (n < 0) {
         struct rk_error e = {.size = sizeof e};
         int known = rk_stream_explain(stream, &e) == 0;
@@ -181,7 +182,7 @@ failed:
 /* wait(timeout_ms): whether records wait */
 static PyObject *stream_wait(PyObject *o, PyObject *args)
 {
-    struct rk_stream *stream = usable(o);
+    struct rk_stream *stream = stream_usable(o);
     int timeout, rc;
 
     if (!stream || !PyArg_ParseTuple(args, "i", &timeout))
@@ -199,7 +200,7 @@ static PyObject *stream_wait(PyObject *o, PyObject *args)
 
 static PyObject *stream_fileno(PyObject *o, PyObject *unused)
 {
-    struct rk_stream *stream = usable(o);
+    struct rk_stream *stream = stream_usable(o);
     int fd = stream ? rk_stream_fd(stream) : -1;
 
     (void)unused;
@@ -210,7 +211,7 @@ static PyObject *stream_fileno(PyObject *o, PyObject *unused)
 
 static PyObject *stream_drain(PyObject *o, PyObject *unused)
 {
-    struct rk_stream *stream = usable(o);
+    struct rk_stream *stream = stream_usable(o);
     int rc = stream ? rk_stream_drain(stream) : -1;
 
     (void)unused;
@@ -223,7 +224,7 @@ static PyObject *stream_drain(PyObject *o, PyObject *unused)
 
 static PyObject *stream_events(PyObject *o, PyObject *unused)
 {
-    struct rk_stream *stream = usable(o);
+    struct rk_stream *stream = stream_usable(o);
     PyObject *list = stream ? PyList_New(0) : NULL;
 
     (void)unused;
@@ -242,7 +243,7 @@ static PyObject *stream_events(PyObject *o, PyObject *unused)
 static PyObject *stream_loss(PyObject *o, PyObject *unused)
 {
     struct rk_loss loss = {.size = sizeof loss};
-    struct rk_stream *stream = usable(o);
+    struct rk_stream *stream = stream_usable(o);
     int rc = stream ? rk_stream_loss(stream, RK_NO_EVENT, &loss) : -1;
 
     (void)unused;
@@ -259,7 +260,7 @@ static PyObject *stream_loss(PyObject *o, PyObject *unused)
 static PyObject *stream_info(PyObject *o, PyObject *unused)
 {
     struct rk_stream_info info = {.size = sizeof info};
-    struct rk_stream *stream = usable(o);
+    struct rk_stream *stream = stream_usable(o);
     int rc = stream ? rk_stream_info(stream, &info) : -1;
 
     (void)unused;

@@ -4,7 +4,6 @@ from __future__ import annotations
 import array
 import asyncio
 import os
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,7 +15,7 @@ from ._count import EventsLike, event_text, make_target
 from ._counts import Counts, Note
 from ._error import Error
 from ._machine import host
-from ._profile import Profile, load
+from ._profile import Profile
 
 _MARKER = (1 << 64) - 4096  #: addresses from here on are markers of a call chain
 
@@ -186,9 +185,14 @@ class Sampler:
 
     # --- live ---
 
-    def _begin(self) -> tuple[_native.Stream, int]:
+    def _live(self) -> tuple[_native.Stream, int]:
         extra: dict[str, int] = {"sample": _native.SAMPLE_CALLCHAIN} if self._stacks != "none" else {}
-        counters = self._open(extra | {"wakeup_samples": 1} if self._options.get("frequency", 0) <= 1000 else extra)
+        if self._options.get("frequency", 0) <= 1000:
+            extra["wakeup_samples"] = 1
+        return self._begin(extra | {"no_world": 1})  # samples alone are given
+
+    def _begin(self, extra: Mapping[str, int]) -> tuple[_native.Stream, int]:
+        counters = self._open(extra)
         self._stream = _native.Stream.live(counters)
         self._start(counters)
         return self._stream, time.monotonic_ns() + (self._duration or 0)
@@ -203,7 +207,7 @@ class Sampler:
 
     def batches(self) -> Iterator[Samples]:
         """Samples as columns, as they come, until the target ends."""
-        stream, deadline = self._begin()
+        stream, deadline = self._live()
         try:
             while not self._over(deadline):
                 stream.wait(50)
@@ -221,7 +225,7 @@ class Sampler:
 
     async def __aiter__(self) -> AsyncIterator[Sample]:
         """The same in an event loop, which goes on meanwhile."""
-        stream, deadline = self._begin()
+        stream, deadline = self._live()
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
         loop.add_reader(stream.fileno(), ready.set)
@@ -249,13 +253,15 @@ class Sampler:
 
     # --- profile ---
 
+    def _whole(self) -> dict[str, int]:
+        """What to sample beside, so that stacks are whole."""
+        if self._stacks == "auto":
+            return _native.whole_stacks(16384)
+        return {"sample": _native.SAMPLE_CALLCHAIN} if self._stacks == "fp" else {}
+
     def record(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Writes a recording, a perf.data file that perf reads too; how much was kept, lost, written."""
-        extra: dict[str, int] = {}
-        if self._stacks == "auto":
-            extra = _native.whole_stacks(16384)
-        elif self._stacks == "fp":
-            extra = {"sample": _native.SAMPLE_CALLCHAIN}
+        extra = self._whole()
         counters = self._open(extra)
         capture = _native.Capture(host(), counters, self._target, path, self._words, int("stack_user" in extra), 0)
         self._start(counters)
@@ -274,10 +280,24 @@ class Sampler:
 
     def profile(self, *, inline: bool = True) -> Profile:
         """Samples until the target ends (or duration is over), and says where the time went."""
-        with tempfile.TemporaryDirectory(prefix="reckon-") as directory:
-            path = os.path.join(directory, "perf.data")
-            self.record(path)
-            return load(path, inline=inline)
+        builder = _native.Builder(int(not inline))
+        try:
+            stream, deadline = self._begin(self._whole())
+            try:
+                while not self._over(deadline):
+                    stream.wait(50)
+                    while builder.feed(stream, self._batch) == self._batch and not self._late(deadline):
+                        pass
+            except KeyboardInterrupt:
+                pass  # what was sampled until then is a profile
+            assert self._set is not None
+            self._set.disable()
+            stream.drain()
+            while builder.feed(stream, self._batch):
+                pass
+            return Profile(builder.finish(stream))
+        finally:
+            self.close()
 
 
 def sample(

@@ -67,6 +67,18 @@ def test_a_process_by_its_id(spin):
         profile = reckon.sample(child.pid, duration=0.5).profile()
         child.kill()
     assert profile.samples > 10 and any("python" in f.module for f in profile.functions)
+    nowhere = sum(row.self for row in profile.by("module") if row.name in ("", "[unknown]"))
+    assert nowhere * 20 <= profile.summary["weight"]  # what it had mapped before is known
+
+
+def test_a_profile_writes_no_file(spin):
+    code = f"""if True:
+        import reckon, resource
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        print(reckon.sample({spin(0.3)!r}).profile().samples)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert int(done.stdout) > 10
 
 
 def test_profile(spin, tmp_path):
