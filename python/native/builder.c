@@ -11,7 +11,7 @@ struct builder {
 
 static void builder_dealloc(PyObject *o)
 {
-    rk_profile_builder_close(((struct builder *)o)->handle);
+    rk_profile_builder_free(((struct builder *)o)->handle);
     unmake(o);
 }
 
@@ -45,7 +45,7 @@ static int64_t feed(struct rk_profile_builder *builder, struct rk_stream *stream
         if (rc == 0)
             break;
         if (rc == 1)
-            rc = rk_profile_feed(builder, stream, record);
+            rc = rk_profile_builder_feed(builder, stream, record);
         if (rc == -EBADMSG)
             rc = 0;
         if (n % BATCH == BATCH - 1)
@@ -101,7 +101,7 @@ static PyObject *builder_finish(PyObject *o, PyObject *args)
         return NULL;
     ((struct builder *)o)->handle = NULL;
     stream_lend(stream, 1);
-    Py_BEGIN_ALLOW_THREADS rc = rk_profile_finish(builder, from, &made, &e);
+    Py_BEGIN_ALLOW_THREADS rc = rk_profile_builder_finish(builder, from, &made, &e);
     Py_END_ALLOW_THREADS stream_lend(stream, 0);
     return profile_wrap(state_of(o), rc, &e, made);
 }
