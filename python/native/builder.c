@@ -130,6 +130,6 @@ int builder_ready(PyObject *module, struct state *state)
 {
     (void)state;
     PyTypeObject *type = add_type(module, &spec);
-    Py_XDECREF(type);
+    Py_XDECREF((PyObject *)type);
     return type ? 0 : -1;
 }
