@@ -164,7 +164,7 @@ struct rk_feature_text {
 };
 
 /* 0 and *ret, or -ERANGE behind the last. */
-RK_API int rk_feature_get(uint32_t feature, struct rk_feature_text *ret);
+RK_API int rk_feature_describe(uint32_t feature, struct rk_feature_text *ret);
 
 /* "6.18.44": uname -r, for messages only; nothing is decided by it. "" where /proc is not there. */
 RK_API const char *rk_host_kernel(struct rk_host *host);

@@ -139,10 +139,15 @@ RK_API size_t rk_set_event_count(const struct rk_set *set);
 /* The event as it was opened, after any step down. */
 RK_API int rk_set_event_get(const struct rk_set *set, size_t event, struct rk_event *ret);
 RK_API size_t rk_set_slot_count(const struct rk_set *set);
-/* The slot's thread and CPU, each -1 for "any". */
-RK_API int rk_set_slot(const struct rk_set *set, size_t slot, int32_t *ret_pid, int32_t *ret_cpu);
-/* The slot's cgroup as rk_target_cgroups() was told it; NULL: none. */
-RK_API const char *rk_set_slot_cgroup(const struct rk_set *set, size_t slot);
+
+/* Where the events of a slot count. */
+struct rk_slot {
+    uint32_t size;    /* set by the caller */
+    int32_t pid, cpu; /* thread and CPU, each -1 for "any" */
+    uint32_t reserved;
+    const char *cgroup; /* as rk_target_cgroups() was given it; NULL: none. Lives as long as the set */
+};
+RK_API int rk_set_slot_get(const struct rk_set *set, size_t slot, struct rk_slot *ret);
 
 /* A step down that was taken, or an event that was left out (`cause` says why). */
 struct rk_note {

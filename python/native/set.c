@@ -245,9 +245,9 @@ static PyObject *set_slots(PyObject *o, PyObject *unused)
 
     (void)unused;
     for (size_t i = 0; list && i < rk_set_slot_count(set); i++) {
-        int32_t pid = -1, cpu = -1;
-        rk_set_slot(set, i, &pid, &cpu);
-        PyObject *row = Py_BuildValue("iiN", (int)pid, (int)cpu, text(rk_set_slot_cgroup(set, i)));
+        struct rk_slot slot = RK_INIT(slot);
+        rk_set_slot_get(set, i, &slot);
+        PyObject *row = Py_BuildValue("iiN", (int)slot.pid, (int)slot.cpu, text(slot.cgroup));
         if (!row || PyList_Append(list, row) < 0)
             Py_CLEAR(list);
         Py_XDECREF(row);

@@ -157,7 +157,7 @@ static int collect(struct rk_rows *rows, struct rk_host *host, struct place *pla
                            : fail(e, rc, RK_STAGE_READ, RK_CAUSE_UNKNOWN, NULL,
                                   "where CPU %d is can't be read: %s", places[i].cpu, strerror(-rc));
             row->slot = places[i].slot;
-            const char *cgroup = rows->by == RK_BY_CGROUP ? rk_set_slot_cgroup(rows->set, row->slot) : NULL;
+            const char *cgroup = rows->by == RK_BY_CGROUP ? set_slot_cgroup(rows->set, row->slot) : NULL;
             row->name = cgroup ? arena_text(&rows->names, cgroup, strlen(cgroup)) : name_row(rows, row, proc);
             if (!row->name)
                 return fail_memory(e, RK_STAGE_READ);
@@ -178,7 +178,7 @@ static int check(const struct rk_set *set, uint32_t by, struct rk_error *e)
         if (by == RK_BY_THREAD && set->slots[i].pid < 0)
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure a process or a thread",
                         "counts of CPUs can't be told apart by thread");
-        if (by == RK_BY_CGROUP && !rk_set_slot_cgroup(set, i))
+        if (by == RK_BY_CGROUP && !set_slot_cgroup(set, i))
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure cgroups",
                         "only counts of cgroups can be told apart by cgroup");
         if (by >= RK_BY_CPU && by <= RK_BY_NODE && set->slots[i].cpu < 0)

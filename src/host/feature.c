@@ -225,7 +225,7 @@ int host_feature_lacking(struct rk_host *host, const struct perf_attr *attr)
     return -1;
 }
 
-int rk_feature_get(uint32_t feature, struct rk_feature_text *ret)
+int rk_feature_describe(uint32_t feature, struct rk_feature_text *ret)
 {
     if (!ret)
         return -EINVAL;

@@ -224,7 +224,7 @@ static int too_old(const struct attempt *a)
 {
     struct rk_feature_text text = {.size = sizeof text};
 
-    if (a->asked.lacks && rk_feature_get(a->asked.lacks - 1, &text) == 0)
+    if (a->asked.lacks && rk_feature_describe(a->asked.lacks - 1, &text) == 0)
         return explain_say(a, RK_CAUSE_KERNEL_OLD, NULL,
                            "this kernel knows nothing of %s (%s): Linux %s brought it", text.name, text.about,
                            text.since);
@@ -271,7 +271,7 @@ static int invalid(const struct attempt *a)
         return 0;
     if (a->asked.field && strcmp(a->asked.field, "group") != 0) {
         struct rk_feature_text lacks = {.size = sizeof lacks};
-        bool old = a->asked.lacks && rk_feature_get(a->asked.lacks - 1, &lacks) == 0;
+        bool old = a->asked.lacks && rk_feature_describe(a->asked.lacks - 1, &lacks) == 0;
         snprintf(remedy, sizeof remedy, "leave %s out", a->asked.field);
         return explain_say(a, old ? RK_CAUSE_KERNEL_OLD : RK_CAUSE_UNSUPPORTED, remedy,
                            "Linux %s refuses %s for this event, and opens it without%s%s%s%s",

@@ -315,22 +315,24 @@ size_t rk_set_slot_count(const struct rk_set *set)
     return set ? set->n_slots : 0;
 }
 
-int rk_set_slot(const struct rk_set *set, size_t slot, int32_t *ret_pid, int32_t *ret_cpu)
+const char *set_slot_cgroup(const struct rk_set *set, size_t slot)
 {
-    if (!set || !ret_pid || !ret_cpu)
+    uint32_t cgroup = set->slots[slot].cgroup;
+
+    return cgroup == SET_NO_CGROUP ? NULL : set->cgroups[cgroup].name;
+}
+
+int rk_set_slot_get(const struct rk_set *set, size_t slot, struct rk_slot *ret)
+{
+    if (!set)
         return -EINVAL;
     if (slot >= set->n_slots)
         return -ERANGE;
-    *ret_pid = set->slots[slot].pid;
-    *ret_cpu = set->slots[slot].cpu;
-    return 0;
-}
-
-const char *rk_set_slot_cgroup(const struct rk_set *set, size_t slot)
-{
-    if (!set || slot >= set->n_slots || set->slots[slot].cgroup == SET_NO_CGROUP)
-        return NULL;
-    return set->cgroups[set->slots[slot].cgroup].name;
+    const struct rk_slot one = {.size = sizeof one,
+                                .pid = set->slots[slot].pid,
+                                .cpu = set->slots[slot].cpu,
+                                .cgroup = set_slot_cgroup(set, slot)};
+    return result_give(ret, &one, sizeof one);
 }
 
 int set_note_add(struct rk_set *set, uint32_t event, uint32_t cause, bool absent, const char *remedy,

@@ -153,6 +153,9 @@ static inline uint64_t set_id(const struct rk_set *set, uint32_t slot, uint32_t 
     return set->ids[(size_t)slot * set->n_events + event];
 }
 
+/* The slot's cgroup as the caller wrote it; NULL: none. */
+const char *set_slot_cgroup(const struct rk_set *set, size_t slot);
+
 /* A page from which a counter can be read: the kernel says so, and how many bits count. */
 static inline bool set_page_readable(const struct perf_page *page)
 {

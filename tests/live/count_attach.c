@@ -62,7 +62,7 @@ static void count(struct rk_host *host, const char *text, uint32_t no_inherit)
     struct rk_target *target;
     struct rk_set *set;
     struct rk_value v[2], one[2];
-    int32_t pid, cpu;
+    struct rk_slot where = RK_INIT(where);
 
     CHECK(pipe(go) == 0 && pipe(done) == 0);
     pid_t process = fork();
@@ -89,7 +89,7 @@ static void count(struct rk_host *host, const char *text, uint32_t no_inherit)
         CHECK(v[0].value >= (THREADS + 1) * PAGES && v[0].value <= most + PAGES + FEW);
     uint64_t sum = 0;
     for (size_t slot = 0; slot < rk_set_slot_count(set); slot++) {
-        CHECK(rk_set_slot(set, slot, &pid, &cpu) == 0 && pid >= process && cpu == -1);
+        CHECK(rk_set_slot_get(set, slot, &where) == 0 && where.pid >= process && where.cpu == -1);
         CHECK(rk_set_read(set, slot, one, 2) == 0);
         sum += one[0].value;
     }

@@ -28,7 +28,7 @@ int main(void)
         SKIP("perf_event_open is not to be had here: %s", strerror(-rc));
     EQUAL(rc, 0);
     CHECK(size >= 64 && size % 8 == 0);
-    for (uint32_t f = 0; rk_feature_get(f, &text) == 0; f++, n++) {
+    for (uint32_t f = 0; rk_feature_describe(f, &text) == 0; f++, n++) {
         int since_major, since_minor, got = rk_host_feature(host, f);
         if (f == RK_FEATURE_PMU_TYPE &&
             (got == -ENODEV || got == 0)) { /* and drivers came to it one by one */

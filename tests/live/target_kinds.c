@@ -270,11 +270,12 @@ static bool switch_controller_on(void)
 /* A process with a thread, in the cgroup: what both do is counted, what we do is not. The cgroup is named twice. */
 static void check_counts(struct rk_set *set, const char *name, const char *path)
 {
+    struct rk_slot where = RK_INIT(where);
     struct rk_value v[1], sum = {0};
 
     CHECK(rk_set_slot_count(set) % 2 == 0);
-    CHECK(strcmp(rk_set_slot_cgroup(set, 0), name) == 0);
-    CHECK(strcmp(rk_set_slot_cgroup(set, rk_set_slot_count(set) - 1), path) == 0);
+    CHECK(rk_set_slot_get(set, 0, &where) == 0 && strcmp(where.cgroup, name) == 0);
+    CHECK(rk_set_slot_get(set, rk_set_slot_count(set) - 1, &where) == 0 && strcmp(where.cgroup, path) == 0);
     CHECK(rk_set_enable(set) == 0);
     touch(PAGES);
     CHECK(write(go[1], "gg", 2) == 2);

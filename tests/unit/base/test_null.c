@@ -37,7 +37,7 @@ static void the_ask_ladder(void **state)
     struct rk_event event = {.size = sizeof event};
     struct rk_plan plan = {.size = sizeof plan};
     struct rk_note note = {.size = sizeof note};
-    int32_t pid, cpu;
+    struct rk_slot slot = RK_INIT(slot);
     char *argv[] = {NULL};
 
     REFUSED(rk_host_open(NULL, NULL, &e));
@@ -79,13 +79,12 @@ static void the_ask_ladder(void **state)
     NOTHING(rk_set_slot_count(NULL));
     NOTHING(rk_set_note_count(NULL));
     BARE(rk_set_event_get(NULL, 0, &event));
-    BARE(rk_set_slot(NULL, 0, &pid, &cpu));
+    BARE(rk_set_slot_get(NULL, 0, &slot));
     BARE(rk_set_note_get(NULL, 0, &note));
     BARE(rk_set_explain(NULL, 0, 0, &e));
     if (rk_set_open(host, events, target, NULL, &set, &e) == 0) {
         BARE(rk_set_event_get(set, 0, NULL));
-        BARE(rk_set_slot(set, 0, NULL, &cpu));
-        BARE(rk_set_slot(set, 0, &pid, NULL));
+        BARE(rk_set_slot_get(set, 0, NULL));
         BARE(rk_set_explain(set, 0, 0, NULL));
     }
     BARE(rk_explain(NULL, &(struct rk_attempt){.size = sizeof(struct rk_attempt)}, &e));

@@ -122,7 +122,7 @@ static void every_age(void **state)
             plain_user = user; /* what a user may not do is known all the same */
             for (uint32_t f = 0; f < HOST_FEATURES; f++) {
                 struct rk_feature_text text = {.size = sizeof text};
-                assert_int_equal(rk_feature_get(f, &text), 0);
+                assert_int_equal(rk_feature_describe(f, &text), 0);
                 if (f == RK_FEATURE_PMU_TYPE) /* is no bit: below */
                     continue;
                 int got = rk_host_feature(host, f);
@@ -180,15 +180,15 @@ static void each_has_a_text(void **state)
     struct rk_feature_text text = {.size = sizeof text}, other = {.size = sizeof other};
     new_host(&ages[0]);
     for (uint32_t f = 0; f < HOST_FEATURES; f++) {
-        assert_int_equal(rk_feature_get(f, &text), 0);
+        assert_int_equal(rk_feature_describe(f, &text), 0);
         assert_true(text.name[0] && text.about[0] && strchr(text.since, '.'));
         for (uint32_t g = 0; g < f; g++) {
-            assert_int_equal(rk_feature_get(g, &other), 0);
+            assert_int_equal(rk_feature_describe(g, &other), 0);
             assert_string_not_equal(text.name, other.name);
         }
     }
-    assert_int_equal(rk_feature_get(HOST_FEATURES, &text), -ERANGE);
-    assert_int_equal(rk_feature_get(0, NULL), -EINVAL);
+    assert_int_equal(rk_feature_describe(HOST_FEATURES, &text), -ERANGE);
+    assert_int_equal(rk_feature_describe(0, NULL), -EINVAL);
     assert_int_equal(rk_host_feature(host, HOST_FEATURES), -EINVAL);
     assert_int_equal(rk_host_feature(NULL, 0), -EINVAL);
 }

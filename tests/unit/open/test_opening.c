@@ -77,7 +77,7 @@ static void test_command(void **state)
 static void test_cpus(void **state)
 {
     struct scene s;
-    int32_t pid, cpu;
+    struct rk_slot slot = RK_INIT(slot);
 
     (void)state;
     kernel_reset();
@@ -85,10 +85,11 @@ static void test_cpus(void **state)
     assert_int_equal(kernel.n, 2);
     assert_false(has(attr_of(0), ATTR_INHERIT));
     assert_int_equal(rk_set_slot_count(s.set), 2);
-    assert_int_equal(rk_set_slot(s.set, 1, &pid, &cpu), 0);
-    assert_int_equal(pid, -1);
-    assert_int_equal(cpu, 3);
-    assert_int_equal(rk_set_slot(s.set, 2, &pid, &cpu), -ERANGE);
+    assert_int_equal(rk_set_slot_get(s.set, 1, &slot), 0);
+    assert_int_equal(slot.pid, -1);
+    assert_int_equal(slot.cpu, 3);
+    assert_null(slot.cgroup);
+    assert_int_equal(rk_set_slot_get(s.set, 2, &slot), -ERANGE);
     assert_false(has(attr_of(0), ATTR_ENABLE_ON_EXEC));
     scene_close(&s);
 
