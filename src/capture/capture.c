@@ -12,8 +12,8 @@
  * Stacks are unwound here (frames.h) and not where a ring is read: the mapping that a stack needs may sit in another
  * CPU's ring, and comes before it only in the order of time.
  *
- * With `threads` the rings are emptied by a thread of the stream's (stream/pump.h): one reader copies and releases; who
- * calls step() orders, follows the image and writes.
+ * With `threads` a thread empties the rings (reader.h): it copies and releases. Whoever calls step() orders, follows the image
+ * and writes.
  */
 #include "capture/capture.h"
 
@@ -53,7 +53,8 @@ struct rk_capture *capture_free(struct rk_capture *c)
     place_close(&c->place);
     hits_close(&c->hits);
     rk_image_free(c->image);
-    rk_stream_free(c->stream); /* its reader's thread asks frames */
+    reader_close(c->reader, c->stream); /* it asks frames */
+    rk_stream_free(c->stream);
     frames_close(&c->frames);
     for (size_t i = 0; i < c->command_n; i++)
         free(c->command[i]);
@@ -166,11 +167,10 @@ static uint64_t longest_chain(struct rk_host *host, const struct rk_set *set)
 
 static int start_reader(struct rk_capture *c, size_t limit)
 {
-    struct pump_stacks stacks;
+    struct reader_stacks stacks;
     int r = frames_reader(&c->frames, &stacks);
 
-    c->reader = true;
-    return r < 0 ? r : live_pump(c->stream, limit, r ? &stacks : NULL);
+    return r < 0 ? r : reader_open(c->stream, limit, r ? &stacks : NULL, &c->reader);
 }
 
 int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
@@ -283,9 +283,9 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
     uint64_t before = c->newest;
     int r = capture_follow(c, record);
 
-    if (!(record->present & RK_PRESENT_SYNTHESISED)) { /* which the ring thread has not seen */
-        if (record->type == RK_RECORD_COMM && record->misc & RK_MISC_COMM_EXEC)
-            live_exec(c->stream, record->tid);
+    if (!(record->present & RK_PRESENT_SYNTHESISED)) { /* which the reader has not seen */
+        if (c->reader && record->type == RK_RECORD_COMM && record->misc & RK_MISC_COMM_EXEC)
+            reader_exec(c->reader, record->tid);
         frames_fed(&c->frames, record);
     }
     c->disordered |= stream_key(record, &c->newest) < before;
@@ -295,7 +295,7 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
                 c->first_time = record->time;
             c->last_time = record->time;
         }
-        if (record->misc & PUMP_ANSWERED) {
+        if (c->reader && live_unwound(c->stream, record)) {
             if ((r = frames_answered(&c->frames, record, &sample)) == 0)
                 r = hits_sample(&c->hits, c->image, &sample);
         } else if (rk_stream_sample(c->stream, record, &sample) == 0) {
@@ -303,8 +303,8 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
             uint64_t before_cut = c->frames.tally.cut;
             if (c->frames.unwinder && (r = frames_sample(&c->frames, c->image, record, &sample, &frames)) < 0)
                 return r;
-            if (frames && chain_top(c->frames.unwinder))
-                live_top(c->stream, sample.tid, chain_top(c->frames.unwinder));
+            if (c->reader && frames && chain_top(c->frames.unwinder))
+                reader_top(c->reader, sample.tid, chain_top(c->frames.unwinder));
             c->truncated += frames ? c->frames.tally.cut - before_cut : cut;
             r = hits_sample(&c->hits, c->image, &sample);
         } else if (c->frames.unwinder) {
@@ -415,7 +415,7 @@ int rk_capture_stats(const struct rk_capture *c, struct rk_capture_stats *ret)
                                     .bytes =
                                         c->bytes_before + (c->writer ? perfdata_writer_bytes(c->writer) : 0),
                                     .records = c->records,
-                                    .queue_full = live_pump_full(c->stream),
+                                    .queue_full = c->reader ? reader_full(c->reader) : 0,
                                     .truncated = c->truncated,
                                     .code_maps = c->code_maps,
                                     .stacks_whole = c->frames.tally.whole,

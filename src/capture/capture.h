@@ -26,7 +26,8 @@ struct rk_capture {
     struct rk_image *image; /* what is mapped where, as of the last record */
     struct hits hits;
     struct frames frames;
-    char **command; /* words, copied */
+    struct reader *reader; /* the thread that empties the rings; NULL: none */
+    char **command;        /* words, copied */
     size_t command_n;
     uint32_t *file_events; /* the set's events by their index in the file: absent ones are not there */
     size_t file_events_n;
@@ -38,7 +39,6 @@ struct rk_capture {
     uint64_t longest_chain; /* frames: one that has so many was cut */
 
     bool pipe;       /* standard output */
-    bool reader;     /* a thread empties the rings */
     bool begun;      /* a round was made */
     bool ended;      /* the set is disabled, all is read */
     bool disordered; /* some record is older than the one before it */

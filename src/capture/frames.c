@@ -29,9 +29,9 @@ static bool is_change(uint32_t type, uint16_t misc)
            (type == RK_RECORD_COMM && misc & RK_MISC_COMM_EXEC);
 }
 
-/* pump_answer. All events have one layout, or the reader would not ask. */
+/* reader_answer. All events have one layout, or the reader would not ask. */
 static size_t answer(void *context, const struct perf_header *header, const struct rk_sample *sample,
-                     unsigned char *to)
+                     unsigned char *to, size_t room)
 {
     struct frames *frames = context;
 
@@ -47,15 +47,15 @@ static size_t answer(void *context, const struct perf_header *header, const stru
     known.chain = frames->answer;
     known.chain_n = n;
     known.present |= RK_SAMPLE_CALLCHAIN;
-    int bytes = encode_sample(frames->file, header->misc, &known, to, header->size);
+    int bytes = encode_sample(frames->file, header->misc, &known, to, room);
     return bytes < 0 ? 0 : (size_t)bytes;
 }
 
-int frames_reader(struct frames *frames, struct pump_stacks *ret)
+int frames_reader(struct frames *frames, struct reader_stacks *ret)
 {
     if (!frames->unwinder)
         return 0;
-    *ret = (struct pump_stacks){.sp = chain_stack_register(frames->unwinder)};
+    *ret = (struct reader_stacks){.sp = chain_stack_register(frames->unwinder)};
     if (frames->regs || frames->limited)
         return 1; /* rare: each sample has its own, or is cut where its kernel part ends */
     frames->answer = malloc(CHAIN_WORDS * sizeof *frames->answer);

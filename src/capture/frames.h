@@ -10,8 +10,8 @@
 #ifndef CAPTURE_FRAMES_H
 #define CAPTURE_FRAMES_H
 
+#include "capture/reader.h"
 #include "record/layout.h"
-#include "stream/pump.h"
 #include "unwind/chain.h"
 
 #include <reckon/stream.h>
@@ -41,12 +41,12 @@ void frames_close(struct frames *frames);
 
 /* What the reader of rings needs to know of stacks: 1, 0 where nothing is unwound, -ENOMEM. It then answers what was
  * unwound before. */
-int frames_reader(struct frames *frames, struct pump_stacks *ret);
+int frames_reader(struct frames *frames, struct reader_stacks *ret);
 
 /* A record of the stream's, in the order of time, when the image has been fed. */
 void frames_fed(struct frames *frames, const struct rk_record *record);
 
-/* An answered sample's fields. 0 or -EBADMSG. Hot. */
+/* The fields of a sample that the reader has answered. 0 or -EBADMSG. Hot. */
 int frames_answered(struct frames *frames, const struct rk_record *record, struct rk_sample *ret);
 
 /* The event's attr as the file has it. */

@@ -5,7 +5,7 @@
  * the kernel's order. Several are passed one after the other, copied to the queue and given back at once, so that
  * holding records back for order does not fill the rings.
  *
- * With a thread (pumped.c) the rings are emptied by it, one or many, and what it brings goes to the queue.
+ * With a feeder the rings are emptied by that, one or many, and what it brings goes to the queue.
  *
  * Rings that are written backward hold the latest only and are read when a snapshot is asked for, with their output
  * paused meanwhile; their records come newest first, and the queue puts them right.
@@ -23,7 +23,7 @@
 
 int live_fd(const struct stream_live *live)
 {
-    return live->pump ? live->pump->ready_event : live->epoll;
+    return live->feeder ? live->feeder->fd : live->epoll;
 }
 
 bool live_forked(const struct stream_live *live)
@@ -38,7 +38,7 @@ bool live_ended(const struct stream_live *live)
 
 void live_release(struct stream_live *live)
 {
-    if (!live->pump && !live->overwrite)
+    if (!live->feeder && !live->overwrite)
         for (uint32_t i = 0; i < live->n; i++)
             ring_release(live->rings[i].ring);
 }
@@ -140,7 +140,7 @@ void live_unread(struct stream_live *live, uint64_t bytes)
 
 /* What waits in one ring goes to the queue, up to as much as the ring holds: a busy writer must not keep the pass
  * from its other rings. `single`: the only ring, whose records keep the kernel's order. */
-static inline int pass_ring(struct rk_stream *st, uint32_t index, bool single)
+static inline __attribute__((always_inline)) int pass_ring(struct rk_stream *st, uint32_t index, bool single)
 {
     struct live_ring *at = &st->live->rings[index];
     uint64_t until = ring_offset(at->ring) + at->ring->size;
@@ -178,8 +178,8 @@ int live_collect(struct rk_stream *st)
 
     if (live->overwrite || order_full(&st->order))
         return 0;
-    if (live->pump)
-        return live_take(st, &round); /* a later round lets it go */
+    if (live->feeder)
+        return live->feeder->take(live->feeder->context, st, &round); /* a later round lets it go */
     if (live->n > 1)
         return pass_all(st);
     if (st->pending)
@@ -209,10 +209,10 @@ static int live_refill(struct rk_stream *st)
         live_look(live, 0);
         return 0;
     }
-    if (live->pump)
-        r = live_take(st, &round);
+    if (live->feeder)
+        r = live->feeder->take(live->feeder->context, st, &round);
     if (r == 0 &&
-        (!live->pump || st->drained)) { /* drained: the reader has ended, perhaps before a full queue */
+        (!live->feeder || st->drained)) { /* drained: the feeder has ended, perhaps before a full queue */
         live_look(live, 0);
         r = pass_all(st);
         round = true;
@@ -233,7 +233,7 @@ static int live_refill(struct rk_stream *st)
 void live_ways(struct rk_stream *st)
 {
     struct stream_live *live = st->live;
-    bool single = live->n == 1 && !live->overwrite && !live->pump, straight = single && !live->held;
+    bool single = live->n == 1 && !live->overwrite && !live->feeder, straight = single && !live->held;
 
     st->straight = straight ? live_straight : NULL;
     st->views = straight ? live_views : NULL;
@@ -242,9 +242,21 @@ void live_ways(struct rk_stream *st)
     st->fork_word = live->set->fork_word;
 }
 
+void live_feed(struct rk_stream *st, const struct live_feeder *feeder)
+{
+    st->live->feeder = feeder;
+    live_ways(st);
+}
+
+bool live_unwound(const struct rk_stream *st, const struct rk_record *record)
+{
+    return st->live && st->live->feeder && !st->deferred && record != &st->record && order_marked(record);
+}
+
 void live_drain(struct stream_live *live)
 {
-    pump_stop(live->pump);
+    if (live->feeder)
+        live->feeder->stop(live->feeder->context);
 }
 
 /* What a ring that is written backward holds, newest first, to the queue. */

@@ -1,5 +1,5 @@
 /*
- * The rings of a set, from inside: live_open.c maps them, live.c reads them, or pumped.c by a thread; world.c puts what runs
+ * The rings of a set, from inside: live_open.c maps them, live.c reads them, or a feeder in its place; world.c puts what runs
  * already in front of their records; control.c steers them.
  */
 #ifndef STREAM_LIVE_H
@@ -7,7 +7,6 @@
 
 #include "open/set.h"
 #include "ring/backward.h"
-#include "stream/pump.h"
 #include "stream/stream.h"
 
 struct live_ring {
@@ -30,23 +29,31 @@ struct live_world {
 #define WORLD_KERNEL 1u
 #define WORLD_TASKS 2u
 
+/* Who empties the rings in the stream's place, such as a thread of a recorder's (capture/reader.h). */
+struct live_feeder {
+    int fd; /* readable when there is much to take: rk_stream_fd() */
+    /* Pushes all that was read into the queue; *ret_round: whether a pass over all rings ended with it. 0 or -errno. */
+    int (*take)(void *context, struct rk_stream *stream, bool *ret_round);
+    /* No more is produced: it reads no ring after this. */
+    void (*stop)(void *context);
+    void *context;
+};
+
 struct stream_live {
     struct rk_set *set;
     int epoll;
     uint32_t n;
-    uint32_t ended;          /* atomic: a reader's thread counts them */
-    bool overwrite;          /* rings are written backward */
-    struct pump *pump;       /* NULL: no thread */
-    struct ring **pumped;    /* the rings, as the pump wants them */
-    uint64_t passes;         /* of the pump, as last seen */
-    struct rk_value *values; /* of a slot's events, for counting what was due */
+    uint32_t ended;                   /* atomic: a reader's thread counts them */
+    bool overwrite;                   /* rings are written backward */
+    const struct live_feeder *feeder; /* NULL: the rings are read here */
+    struct rk_value *values;          /* of a slot's events, for counting what was due */
     struct live_world world;
     bool held;     /* the queue has records of a single ring, which go out before it is read on */
     uint64_t keys; /* by which they are ordered: as they came */
     struct live_ring rings[];
 };
 
-/* Sets the ways to its records (stream.h), by what the stream is; again once it has a thread. */
+/* Sets the ways to its records (stream.h), by what the stream is; again once it has a feeder. */
 void live_ways(struct rk_stream *stream);
 
 /* Waits for the next event of a ring that has one, from slot rings[index].slot on. 0 or -errno. */
@@ -55,8 +62,11 @@ int live_watch(struct stream_live *live, uint32_t index);
  * vital: what fails is tried again at the next pass. */
 int live_look(struct stream_live *live, int timeout_ms);
 
-/* All that the thread has brought, to the queue; whether a round ended with it. 0 or -errno. */
-int live_take(struct rk_stream *stream, bool *ret_round);
+/* From here on the feeder empties the rings; NULL: the stream itself again. It outlives this, or the stream. */
+void live_feed(struct rk_stream *stream, const struct live_feeder *feeder);
+
+/* Whether the feeder has unwound the sample that next() gave last: it then carries frames in place of its stack. */
+bool live_unwound(const struct rk_stream *stream, const struct rk_record *record);
 
 /* Empties the rings into the queue, as far as that has room, while something else takes long. Returns 0 or -errno. */
 int live_collect(struct rk_stream *stream);

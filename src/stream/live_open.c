@@ -25,10 +25,6 @@ struct stream_live *live_close(struct stream_live *live)
     live->set->streamed = false;
     live->set->when_enabled = NULL;
     vector_free(&live->world.bytes);
-    if (!live_forked(live))
-        pump_stop(live->pump); /* a forked child has no such thread */
-    pump_free(live->pump);
-    free(live->pumped);
     if (live_forked(live)) {
         /* The kernel did not copy the mappings to this process: something else may lie there. */
         for (uint32_t i = 0; i < live->n; i++)

@@ -11,11 +11,6 @@ struct order_chunk {
     unsigned char bytes[];
 };
 
-struct order_item {
-    struct order_chunk *chunk;
-    struct rk_record record; /* its data follows */
-};
-
 static size_t item_bytes(size_t record_bytes)
 {
     return sizeof(struct order_item) + ((record_bytes + 7) & ~(size_t)7);
@@ -60,7 +55,7 @@ static void forget_out(struct order *order)
     order->at = order->ready = 0;
 }
 
-int order_push(struct order *order, const struct rk_record *record, uint64_t time)
+int order_push_marked(struct order *order, const struct rk_record *record, uint64_t time, bool marked)
 {
     struct order_chunk *chunk = order->filling;
     size_t bytes = item_bytes(record->bytes);
@@ -75,9 +70,11 @@ int order_push(struct order *order, const struct rk_record *record, uint64_t tim
     item->chunk = chunk;
     item->record = *record;
     item->record.data = copy;
+    item->marked = marked;
     memcpy(copy, record->data, record->bytes);
 
-    forget_out(order);
+    if (order->ready)
+        forget_out(order);
     int r = runs_push(&order->runs, time, (uintptr_t)item);
     if (r < 0)
         return r;

@@ -11,7 +11,7 @@
  * Records are copied: the ring is free again at once. Copies lie in chunks, which are used again when all
  * their records are out and released; nothing is allocated per record.
  *
- *     chunk  │ item: chunk, rk_record │ bytes │ item … │ bytes │ …
+ *     chunk  │ item: chunk, rk_record, mark │ bytes │ item … │ bytes │ …
  *     runs   │ time, → item │ …
  *
  * A record without a time of its own keeps its place: the owner gives it the time of the one before it.
@@ -25,6 +25,7 @@
 
 #include <reckon/record.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #define ORDER_LIMIT ((size_t)64 << 20) /* bytes waiting */
 
@@ -43,8 +44,25 @@ struct order {
     struct order_chunk *full, *spent, *spare; /* holding records; all out, not yet released; free */
 };
 
-/* Copies the record, to be ordered by `time`. 0 or -ENOMEM. Nothing is ready then until round(), drain() or half(). */
-int order_push(struct order *order, const struct rk_record *record, uint64_t time);
+struct order_item {
+    struct order_chunk *chunk;
+    struct rk_record record; /* its data follows */
+    bool marked;             /* by whoever has pushed it */
+};
+
+/* Copies the record, to be ordered by `time`. Returns 0 or -ENOMEM. Nothing is ready then until round(), drain() or half(). */
+int order_push_marked(struct order *order, const struct rk_record *record, uint64_t time, bool marked);
+static inline int order_push(struct order *order, const struct rk_record *record, uint64_t time)
+{
+    return order_push_marked(order, record, time, false);
+}
+
+/* Whether a record that next() gave was marked. */
+static inline bool order_marked(const struct rk_record *record)
+{
+    const unsigned char *at = (const unsigned char *)record - offsetof(struct order_item, record);
+    return ((const struct order_item *)(const void *)at)->marked;
+}
 
 static inline bool order_full(const struct order *order)
 {

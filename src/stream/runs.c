@@ -4,7 +4,8 @@
 
 int runs_push(struct runs *runs, uint64_t time, uint64_t where)
 {
-    if (vector_reserve(&runs->items, 1) < 0 || vector_reserve(&runs->starts, 1) < 0)
+    if ((runs->items.n == runs->items.room && vector_reserve(&runs->items, 1) < 0) ||
+        (runs->starts.n == runs->starts.room && vector_reserve(&runs->starts, 1) < 0))
         return -ENOMEM;
 
     struct run_key *items = runs->items.items;

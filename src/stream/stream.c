@@ -116,9 +116,9 @@ void stream_identify_slowly(const struct rk_stream *st, const struct perf_header
 }
 _Static_assert(TABLE_NONE == RK_NO_EVENT, "an unknown id is no event");
 
-int stream_push(struct rk_stream *st, const struct rk_record *record, uint64_t time)
+int stream_push_unwound(struct rk_stream *st, const struct rk_record *record, uint64_t time, bool unwound)
 {
-    int r = order_push(&st->order, record, time);
+    int r = order_push_marked(&st->order, record, time, unwound);
 
     if (r == 0)
         return 0;

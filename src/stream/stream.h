@@ -133,8 +133,13 @@ static inline uint64_t stream_key(const struct rk_record *record, uint64_t *last
     return *last;
 }
 
-/* Queues a record; one that finds no memory is counted as dropped. 0 or -ENOMEM. */
-int stream_push(struct rk_stream *stream, const struct rk_record *record, uint64_t time);
+/* Queues a record; one that finds no memory is counted as dropped. `unwound`: see live_unwound(). Returns 0 or -ENOMEM. */
+int stream_push_unwound(struct rk_stream *stream, const struct rk_record *record, uint64_t time,
+                        bool unwound);
+static inline int stream_push(struct rk_stream *stream, const struct rk_record *record, uint64_t time)
+{
+    return stream_push_unwound(stream, record, time, false);
+}
 
 /* fault.c: notes what failed and returns its code. */
 int stream_fail(const struct rk_stream *stream, struct stream_fault fault);
@@ -154,22 +159,12 @@ struct stream_live *live_close(struct stream_live *live);
 int live_fd(const struct stream_live *live);
 void live_release(struct stream_live *live);
 bool live_forked(const struct stream_live *live);
-/* Starts a thread that empties the rings; `limit`: bytes that may wait. `wanted`: NULL, or stacks are wanted to be
- * unwound alone, and come without what is no frame, or answered (pump.h; its layout is found here). 0 or -errno. */
-struct pump_stacks;
-int live_pump(struct rk_stream *stream, size_t limit, const struct pump_stacks *wanted);
-/* No frame of the thread's stack lies above `top`. */
-void live_top(const struct rk_stream *stream, int32_t tid, uint64_t top);
-/* The records have come to an exec of the thread. */
-void live_exec(const struct rk_stream *stream, int32_t tid);
-/* How often its queue was full. */
-uint64_t live_pump_full(const struct rk_stream *stream);
 /* Samples of a single ring that have one size, of `least` bytes, and lie one behind the other: ring_run(). */
 size_t live_run(struct rk_stream *stream, size_t least, size_t max, const struct perf_header **ret);
 /* A single ring's bytes: how many were read, and that the last of them are to be read again. */
 uint64_t live_position(const struct stream_live *live);
 void live_unread(struct stream_live *live, uint64_t bytes);
-/* No more is produced: the thread, if there is one, ends. */
+/* No more is produced: whoever empties the rings ends. */
 void live_drain(struct stream_live *live);
 /* Every thread that was measured has ended. */
 bool live_ended(const struct stream_live *live);

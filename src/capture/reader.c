@@ -1,4 +1,4 @@
-#include "stream/pump.h"
+#include "capture/reader.h"
 
 #include "sys/file.h"
 
@@ -12,15 +12,15 @@
     ((size_t)256 << 10) /* that wait, before who takes them is woken: it looks as often by itself */
 
 /* Whether the queue has room for one more block. The lock is held. */
-static bool block_allowed(const struct pump *p, size_t blocks)
+static bool block_allowed(const struct reader *p, size_t blocks)
 {
     return (blocks + 1) * p->block_bytes <= p->limit || blocks < 2;
 }
 
 /* A block to fill, or NULL: the queue is full, or there is no memory. */
-static struct pump_block *block_get(struct pump *p)
+static struct reader_block *block_get(struct reader *p)
 {
-    struct pump_block *block;
+    struct reader_block *block;
 
     pthread_mutex_lock(&p->lock);
     if ((block = p->spare)) {
@@ -42,7 +42,7 @@ static struct pump_block *block_get(struct pump *p)
 }
 
 /* Hands a block on (NULL: none). The pass that it ends is counted in the same step: who sees the one sees the other. */
-static void block_queue(struct pump *p, struct pump_block *block, bool round)
+static void block_queue(struct reader *p, struct reader_block *block, bool round)
 {
     pthread_mutex_lock(&p->lock);
     if (block) {
@@ -64,9 +64,9 @@ static void block_queue(struct pump *p, struct pump_block *block, bool round)
 #define TOP_UNIT 8
 #define TOP_NEAR ((uint64_t)1 << 20 >> TOP_UNIT) /* further apart: not the same stack */
 
-void pump_top(struct pump *p, int32_t tid, uint64_t top)
+void reader_top(struct reader *p, int32_t tid, uint64_t top)
 {
-    uint64_t *slot = &p->tops[(uint32_t)tid % PUMP_TOPS], old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    uint64_t *slot = &p->tops[(uint32_t)tid % READER_TOPS], old = __atomic_load_n(slot, __ATOMIC_RELAXED);
     uint64_t units = (top + 511) >> TOP_UNIT, mask = ((uint64_t)1 << TOP_BITS) - 1;
 
     if (tid <= 0 || top > mask << TOP_UNIT || (top == 0 && old >> TOP_BITS != (uint32_t)tid))
@@ -76,18 +76,18 @@ void pump_top(struct pump *p, int32_t tid, uint64_t top)
     __atomic_store_n(slot, top ? (uint64_t)(uint32_t)tid << TOP_BITS | units : 0, __ATOMIC_RELAXED);
 }
 
-void pump_exec(struct pump *p, int32_t tid)
+void reader_exec(struct reader *p, int32_t tid)
 {
-    pump_top(p, tid, 0);
+    reader_top(p, tid, 0);
     __atomic_add_fetch(&p->execs_done, 1, __ATOMIC_RELEASE);
 }
 
 /* How many bytes of a sample's stack are frames, as far as is known. */
-static uint64_t stack_frames(struct pump *p, const struct rk_sample *sample)
+static uint64_t stack_frames(struct reader *p, const struct rk_sample *sample)
 {
     if (!p->calm || __atomic_load_n(&p->execs_done, __ATOMIC_ACQUIRE) != p->execs)
         return sample->stack_used;
-    uint64_t slot = __atomic_load_n(&p->tops[(uint32_t)sample->tid % PUMP_TOPS], __ATOMIC_RELAXED), sp;
+    uint64_t slot = __atomic_load_n(&p->tops[(uint32_t)sample->tid % READER_TOPS], __ATOMIC_RELAXED), sp;
 
     if (slot >> TOP_BITS != (uint32_t)sample->tid || rk_sample_register(sample, 0, p->stacks.sp, &sp) < 0)
         return sample->stack_used;
@@ -95,45 +95,98 @@ static uint64_t stack_frames(struct pump *p, const struct rk_sample *sample)
     return top > sp && top - sp < sample->stack_used ? top - sp : sample->stack_used;
 }
 
+/* A block that is filled with the records of one ring. */
+struct copying {
+    struct reader_block *block;
+    struct reader_part part;
+    size_t part_at; /* where in the block the part begins */
+};
+
+static void part_begin(struct copying *c, uint64_t ring, uint64_t offset, bool answered)
+{
+    c->part = (struct reader_part){ring, offset, 0, answered};
+    c->part_at = c->block->used;
+    c->block->used += sizeof c->part;
+}
+
+static void part_end(const struct copying *c)
+{
+    memcpy(c->block->bytes + c->part_at, &c->part, sizeof c->part);
+}
+
+/* The record of `bytes` that was written is answered, or is not: it belongs to this part, or begins another. */
+static void part_take(struct copying *c, uint64_t offset, size_t bytes, bool answered)
+{
+    if (c->part.n == 0) {
+        c->part.answered = answered;
+    } else if (c->part.answered != (uint64_t)answered) {
+        part_end(c);
+        part_begin(c, c->part.ring, offset, answered);
+    }
+    c->part.n += bytes;
+    c->block->used += bytes;
+}
+
+/* Where such a record goes: behind the part's header, if it begins another. */
+static unsigned char *part_room(const struct copying *c, bool answered)
+{
+    bool other = c->part.n && c->part.answered != (uint64_t)answered;
+    return c->block->bytes + c->block->used + (other ? sizeof c->part : 0);
+}
+
 /* A record's copy, without what of its stack is no frame; its bytes. */
-static size_t copy_record(struct pump *p, const struct perf_header *header, unsigned char *to)
+static size_t copy_shorter(struct reader *p, const struct perf_header *header, const struct rk_sample *sample,
+                           unsigned char *to)
 {
     const unsigned char *data = (const unsigned char *)header;
-    struct rk_record record = {
-        .type = header->type, .misc = header->misc, .bytes = header->size, .data = data};
-    struct rk_sample sample = {.size = sizeof sample};
     uint64_t keep = 0, used = 0;
 
-    p->execs += header->type == RK_RECORD_COMM && header->misc & RK_MISC_COMM_EXEC;
-    bool decoded = header->type == RK_RECORD_SAMPLE && layout_sample(p->stacks.layout, &record, &sample) == 0;
-    if (p->stacks.answer && (p->calm || !decoded)) {
-        size_t n = p->stacks.answer(p->stacks.context, header, decoded ? &sample : NULL, to);
-        if (n) {
-            ((struct perf_header *)(void *)to)->misc |= PUMP_ANSWERED;
-            return n;
-        }
-    }
-    if (decoded && sample.stack && sample.stack_used) {
-        used = stack_frames(p, &sample);
+    if (sample && sample->stack && sample->stack_used) {
+        used = stack_frames(p, sample);
         keep = ((used + 7) & ~UINT64_C(7)) + 8;
     }
-    if (keep == 0 || keep >= sample.stack_bytes) {
+    if (keep == 0 || keep >= sample->stack_bytes) {
         memcpy(to, data, header->size);
         return header->size;
     }
     struct perf_header shorter = *header;
-    size_t front = (size_t)(sample.stack - data), behind = header->size - front - sample.stack_bytes;
+    size_t front = (size_t)(sample->stack - data), behind = header->size - front - sample->stack_bytes;
     shorter.size = (uint16_t)(front + keep + behind);
     memcpy(to, data, front + keep);
     memcpy(to, &shorter, sizeof shorter);
     memcpy(to + front - 8, &keep, sizeof keep);
-    memcpy(to + front + keep, sample.stack + sample.stack_bytes, behind);
+    memcpy(to + front + keep, sample->stack + sample->stack_bytes, behind);
     memcpy(to + front + keep, &used, sizeof used);
     return shorter.size;
 }
 
-static int copy_records(struct pump *p, struct ring *ring, uint64_t waiting, unsigned char *to,
-                        uint64_t *ret_n)
+/* One record: its answer, if that pays for the headers of two parts, so that a ring's records fit in as many bytes as they
+ * had; else its copy. */
+static void copy_record(struct reader *p, const struct perf_header *header, uint64_t offset,
+                        struct copying *c)
+{
+    struct rk_record record = {.type = header->type,
+                               .misc = header->misc,
+                               .bytes = header->size,
+                               .data = (const unsigned char *)header};
+    struct rk_sample sample = {.size = sizeof sample};
+
+    p->execs += header->type == RK_RECORD_COMM && header->misc & RK_MISC_COMM_EXEC;
+    bool decoded = header->type == RK_RECORD_SAMPLE && layout_sample(p->stacks.layout, &record, &sample) == 0;
+    if (p->stacks.answer && (p->calm || !decoded)) {
+        size_t room = header->size > 2 * sizeof c->part ? header->size - 2 * sizeof c->part : 0;
+        size_t n =
+            p->stacks.answer(p->stacks.context, header, decoded ? &sample : NULL, part_room(c, true), room);
+        if (n) {
+            part_take(c, offset, n, true);
+            return;
+        }
+    }
+    size_t n = copy_shorter(p, header, decoded ? &sample : NULL, part_room(c, false));
+    part_take(c, offset, n, false);
+}
+
+static int copy_records(struct reader *p, struct ring *ring, uint64_t waiting, struct copying *c)
 {
     const struct perf_header *header;
     uint64_t until = ring_offset(ring) + waiting;
@@ -146,40 +199,40 @@ static int copy_records(struct pump *p, struct ring *ring, uint64_t waiting, uns
         for (size_t line = 0; line < 4; line++)
             __builtin_prefetch(next + line * 64);
         __builtin_prefetch(next + header->size - 8);
-        *ret_n += copy_record(p, header, to + *ret_n);
+        copy_record(p, header, ring_offset(ring) - header->size, c);
     }
     return r;
 }
 
 /* The `waiting` bytes of a ring, behind what the block has; they fit. */
-static void copy_ring(struct pump *p, uint32_t index, uint64_t waiting, struct pump_block *block)
+static void copy_ring(struct reader *p, uint32_t index, uint64_t waiting, struct reader_block *block)
 {
     struct ring *ring = p->rings[index];
-    struct pump_part part = {index, ring_offset(ring), 0};
-    unsigned char *to = block->bytes + block->used + sizeof part;
+    struct copying c = {.block = block};
     const unsigned char *run;
     size_t n;
     int r = 1;
 
+    part_begin(&c, index, ring_offset(ring), false);
     /* ring_waiting() has fixed the head: the runs together are just that long. */
     if (p->stacks.layout)
-        r = copy_records(p, ring, waiting, to, &part.n);
-    while (!p->stacks.layout && part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
-        memcpy(to + part.n, run, n);
-        part.n += n;
+        r = copy_records(p, ring, waiting, &c);
+    while (!p->stacks.layout && c.part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
+        memcpy(block->bytes + block->used, run, n);
+        c.part.n += n;
+        block->used += n;
     }
     if (r < 0)
         block->error = r;
     ring_release(ring);
-    memcpy(block->bytes + block->used, &part, sizeof part);
-    block->used += sizeof part + part.n;
+    part_end(&c);
 }
 
 #define CHANGES (1u << RK_RECORD_MMAP | 1u << RK_RECORD_MMAP2 | 1u << RK_RECORD_FORK | 1u << RK_RECORD_COMM)
 
 /* Whether no change waits in any ring, of all that came before what the heads were fixed at. In a single ring changes and
  * samples have an order. */
-static bool is_calm(struct pump *p)
+static bool is_calm(struct reader *p)
 {
     for (uint32_t i = 0; p->n > 1 && i < p->n; i++)
         if (ring_has(p->rings[i], CHANGES))
@@ -188,9 +241,9 @@ static bool is_calm(struct pump *p)
 }
 
 /* One pass over the rings; one that finds the queue full ends there. */
-static void pass(struct pump *p)
+static void pass(struct reader *p)
 {
-    struct pump_block *block = NULL;
+    struct reader_block *block = NULL;
 
     for (uint32_t i = 0; i < p->n; i++)
         ring_waiting(p->rings[i]);
@@ -201,7 +254,7 @@ static void pass(struct pump *p)
             continue;
         if (waiting > p->rings[i]->size)
             waiting = p->rings[i]->size;
-        if (block && (block->error || waiting + sizeof(struct pump_part) > p->block_bytes - block->used)) {
+        if (block && (block->error || waiting + sizeof(struct reader_part) > p->block_bytes - block->used)) {
             block_queue(p, block, false);
             block = NULL;
         }
@@ -212,7 +265,7 @@ static void pass(struct pump *p)
     block_queue(p, block, true); /* an empty pass is a round too: what is held back may go */
 }
 
-static bool stopped(struct pump *p)
+static bool stopped(struct reader *p)
 {
     pthread_mutex_lock(&p->lock);
     bool stop = p->stop;
@@ -222,7 +275,7 @@ static bool stopped(struct pump *p)
 
 static void *run(void *context)
 {
-    struct pump *p = context;
+    struct reader *p = context;
 
     while (!stopped(p)) {
         p->wait(p->context, ROUND_MS);
@@ -232,23 +285,23 @@ static void *run(void *context)
     return NULL;
 }
 
-int pump_start(struct pump **ret, struct ring **rings, uint32_t n, size_t ring_bytes, size_t limit,
-               struct pump_stacks stacks, int (*wait)(void *context, int timeout_ms), void *context)
+int reader_start(struct reader **ret, struct ring **rings, uint32_t n, size_t ring_bytes, size_t limit,
+                 struct reader_stacks stacks, int (*wait)(void *context, int timeout_ms), void *context)
 {
-    struct pump *p = calloc(1, sizeof *p);
-    size_t most = ring_bytes + sizeof(struct pump_part);
+    struct reader *p = calloc(1, sizeof *p);
+    size_t most = ring_bytes + sizeof(struct reader_part);
 
     if (!p)
         return -ENOMEM;
-    *p = (struct pump){.rings = rings,
-                       .n = n,
-                       .wait = wait,
-                       .context = context,
-                       .stacks = stacks,
-                       .block_bytes = most > BLOCK_BYTES ? most : BLOCK_BYTES,
-                       .limit = limit,
-                       .stop_event = -1,
-                       .last = &p->first};
+    *p = (struct reader){.rings = rings,
+                         .n = n,
+                         .wait = wait,
+                         .context = context,
+                         .stacks = stacks,
+                         .block_bytes = most > BLOCK_BYTES ? most : BLOCK_BYTES,
+                         .limit = limit,
+                         .stop_event = -1,
+                         .last = &p->first};
     pthread_mutex_init(&p->lock, NULL);
     *ret = p; /* wait() may look for the stop event */
     p->ready_event = sys_event_open();
@@ -258,14 +311,14 @@ int pump_start(struct pump **ret, struct ring **rings, uint32_t n, size_t ring_b
     if (r >= 0)
         r = sys_thread_start(run, p, &p->thread);
     if (r < 0) {
-        *ret = pump_free(p);
+        *ret = reader_free(p);
         return r;
     }
     p->running = true;
     return 0;
 }
 
-void pump_stop(struct pump *p)
+void reader_stop(struct reader *p)
 {
     if (!p || !p->running)
         return;
@@ -277,16 +330,16 @@ void pump_stop(struct pump *p)
     p->running = false;
 }
 
-static void blocks_free(struct pump_block *block)
+static void blocks_free(struct reader_block *block)
 {
     while (block) {
-        struct pump_block *next = block->next;
+        struct reader_block *next = block->next;
         free(block);
         block = next;
     }
 }
 
-struct pump *pump_free(struct pump *p)
+struct reader *reader_free(struct reader *p)
 {
     if (!p)
         return NULL;
@@ -301,11 +354,11 @@ struct pump *pump_free(struct pump *p)
     return NULL;
 }
 
-struct pump_block *pump_take(struct pump *p, uint64_t *ret_passes)
+struct reader_block *reader_blocks(struct reader *p, uint64_t *ret_passes)
 {
     sys_event_clear(p->ready_event);
     pthread_mutex_lock(&p->lock);
-    struct pump_block *first = p->first;
+    struct reader_block *first = p->first;
     p->first = NULL;
     p->last = &p->first;
     p->waiting = 0;
@@ -314,7 +367,7 @@ struct pump_block *pump_take(struct pump *p, uint64_t *ret_passes)
     return first;
 }
 
-void pump_give(struct pump *p, struct pump_block *block)
+void reader_give(struct reader *p, struct reader_block *block)
 {
     pthread_mutex_lock(&p->lock);
     block->next = p->spare;
@@ -322,7 +375,7 @@ void pump_give(struct pump *p, struct pump_block *block)
     pthread_mutex_unlock(&p->lock);
 }
 
-uint64_t pump_full(struct pump *p)
+uint64_t reader_full(struct reader *p)
 {
     pthread_mutex_lock(&p->lock);
     uint64_t full = p->full;

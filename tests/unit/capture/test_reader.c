@@ -1,5 +1,5 @@
 /* The reader's thread over fake rings: what it copies, with stacks as they are and without what is no frame of them. */
-#include "stream/pump.h"
+#include "capture/reader.h"
 
 #include "sys/perf.h"
 
@@ -75,14 +75,14 @@ static int no_wait(void *context, int timeout_ms)
 }
 
 /* All blocks' records, after the reader's last pass. */
-static size_t collect(struct pump *p, unsigned char *to, size_t max)
+static size_t collect(struct reader *p, unsigned char *to, size_t max)
 {
     uint64_t passes;
     size_t n = 0;
-    pump_stop(p);
-    for (struct pump_block *block = pump_take(p, &passes), *next; block; block = next) {
+    reader_stop(p);
+    for (struct reader_block *block = reader_blocks(p, &passes), *next; block; block = next) {
         for (size_t at = 0; at < block->used;) {
-            struct pump_part part;
+            struct reader_part part;
             memcpy(&part, block->bytes + at, sizeof part);
             assert_true(n + part.n <= max);
             memcpy(to + n, block->bytes + at + sizeof part, part.n);
@@ -91,7 +91,7 @@ static size_t collect(struct pump *p, unsigned char *to, size_t max)
         }
         assert_int_equal(block->error, 0);
         next = block->next;
-        pump_give(p, block);
+        reader_give(p, block);
     }
     return n;
 }
@@ -130,9 +130,9 @@ static const struct {
     {10, BASE, DUMP, 0, 0, 0},                 /* nothing was there */
     {10, BASE, 0, 0, 0, 0},                    /* no dump at all */
     {10, BASE + 8192, DUMP, DUMP, DUMP, DUMP}, /* above the top: another stack */
-    {10, BASE - 65536, DUMP, DUMP, DUMP, DUMP},     /* the top is further than the dump goes */
-    {11, BASE, DUMP, DUMP, DUMP, DUMP},             /* another thread */
-    {10 + PUMP_TOPS, BASE, DUMP, 3000, 3000, 3000}, /* another thread in the same slot */
+    {10, BASE - 65536, DUMP, DUMP, DUMP, DUMP},       /* the top is further than the dump goes */
+    {11, BASE, DUMP, DUMP, DUMP, DUMP},               /* another thread */
+    {10 + READER_TOPS, BASE, DUMP, 3000, 3000, 3000}, /* another thread in the same slot */
     {10, BASE, DUMP, DUMP - 8, DUMP - 8, 1280},
 };
 #define CASES (sizeof cases / sizeof *cases)
@@ -141,14 +141,14 @@ static void copy(uint64_t start, bool stacks, bool top)
 {
     struct fake f = fake_open(start);
     struct layout layout;
-    struct pump *p = NULL;
+    struct reader *p = NULL;
     assert_int_equal(layout_init(&layout, &attr), 0);
-    assert_int_equal(pump_start(&p, &f.ring, 1, BYTES, 64 << 20,
-                                (struct pump_stacks){.layout = stacks ? &layout : NULL, .sp = SP}, no_wait,
-                                NULL),
+    assert_int_equal(reader_start(&p, &f.ring, 1, BYTES, 64 << 20,
+                                  (struct reader_stacks){.layout = stacks ? &layout : NULL, .sp = SP},
+                                  no_wait, NULL),
                      0);
     if (top)
-        pump_top(p, 10, BASE + 1024); /* up to the next 256, and 256 more */
+        reader_top(p, 10, BASE + 1024); /* up to the next 256, and 256 more */
     for (size_t i = 0; i < CASES; i++)
         put_sample(&f, cases[i].tid, i, cases[i].sp, cases[i].dump, cases[i].used);
     size_t n = collect(p, got, sizeof got), at = 0;
@@ -165,7 +165,7 @@ static void copy(uint64_t start, bool stacks, bool top)
     }
     assert_int_equal(at, n);
     assert_int_equal(f.page->data_tail, f.page->data_head);
-    pump_free(p);
+    reader_free(p);
     free(f.ring);
     free(f.page);
 }
@@ -196,28 +196,29 @@ static void tops(void **state)
 {
     (void)state;
     struct fake f = fake_open(0);
-    struct pump *p = NULL;
-    assert_int_equal(pump_start(&p, &f.ring, 1, BYTES, 64 << 20, (struct pump_stacks){0}, no_wait, NULL), 0);
+    struct reader *p = NULL;
+    assert_int_equal(reader_start(&p, &f.ring, 1, BYTES, 64 << 20, (struct reader_stacks){0}, no_wait, NULL),
+                     0);
     uint64_t *slot = &p->tops[10];
-    pump_top(p, 10, BASE);
+    reader_top(p, 10, BASE);
     uint64_t first = *slot;
     assert_true(first);
-    pump_top(p, 10, BASE - 4096);
+    reader_top(p, 10, BASE - 4096);
     assert_int_equal(*slot, first);
-    pump_top(p, 10, BASE + 4096);
+    reader_top(p, 10, BASE + 4096);
     assert_true(*slot > first);
-    pump_top(p, 10, BASE - ((uint64_t)64 << 20));
+    reader_top(p, 10, BASE - ((uint64_t)64 << 20));
     assert_true(*slot && *slot < first);
-    pump_top(p, 10 + (int32_t)PUMP_TOPS, 0); /* of another thread */
+    reader_top(p, 10 + (int32_t)READER_TOPS, 0); /* of another thread */
     assert_true(*slot);
     uint64_t lower = *slot;
-    pump_top(p, 10, UINT64_MAX); /* no address */
+    reader_top(p, 10, UINT64_MAX); /* no address */
     assert_int_equal(*slot, lower);
-    pump_top(p, 10, 0);
+    reader_top(p, 10, 0);
     assert_int_equal(*slot, 0);
-    pump_top(p, -1, BASE);
-    pump_stop(p);
-    pump_free(p);
+    reader_top(p, -1, BASE);
+    reader_stop(p);
+    reader_free(p);
     free(f.ring);
     free(f.page);
 }
@@ -246,24 +247,24 @@ static void an_exec(void **state)
     (void)state;
     struct fake f = fake_open(0);
     struct layout layout;
-    struct pump *p = NULL;
+    struct reader *p = NULL;
     assert_int_equal(layout_init(&layout, &attr), 0);
-    assert_int_equal(pump_start(&p, &f.ring, 1, BYTES, 64 << 20,
-                                (struct pump_stacks){.layout = &layout, .sp = SP}, no_wait, NULL),
+    assert_int_equal(reader_start(&p, &f.ring, 1, BYTES, 64 << 20,
+                                  (struct reader_stacks){.layout = &layout, .sp = SP}, no_wait, NULL),
                      0);
-    pump_top(p, 10, BASE + 1024);
+    reader_top(p, 10, BASE + 1024);
     put_sample(&f, 10, 0, BASE, DUMP, 3000);
     await(&f);
     put_exec(&f);
     put_sample(&f, 10, 1, BASE, DUMP, 3000);
     await(&f);
-    pump_top(p, 10, BASE + 1024); /* of a sample before the exec */
+    reader_top(p, 10, BASE + 1024); /* of a sample before the exec */
     put_sample(&f, 10, 2, BASE, DUMP, 3000);
     await(&f);
-    pump_exec(p, 10);
+    reader_exec(p, 10);
     put_sample(&f, 10, 3, BASE, DUMP, 3000);
     await(&f);
-    pump_top(p, 10, BASE + 2048);
+    reader_top(p, 10, BASE + 2048);
     put_sample(&f, 10, 4, BASE, DUMP, 3000);
     static const uint64_t used[] = {1280, 3000, 3000, 3000, 2304};
     size_t n = collect(p, got, sizeof got), at = 0;
@@ -274,13 +275,13 @@ static void an_exec(void **state)
         assert_int_equal(s.stack_used, used[i]);
     }
     assert_int_equal(at, n);
-    pump_free(p);
+    reader_free(p);
     free(f.ring);
     free(f.page);
 }
 
 /* … and handed on: a pass that was begun behind it is over. */
-static void settle(struct pump *p, const struct fake *f)
+static void settle(struct reader *p, const struct fake *f)
 {
     uint64_t first = 0, now = 0;
 
@@ -302,13 +303,14 @@ struct knower {
 };
 
 static size_t answer(void *context, const struct perf_header *header, const struct rk_sample *sample,
-                     unsigned char *to)
+                     unsigned char *to, size_t room)
 {
     struct knower *k = context;
 
     k->changed = k->changed || !sample;
     if (k->changed || !sample)
         return 0;
+    assert_true(room >= 24);
     k->answers++;
     memcpy(to, header, 24); /* as if its frames were known: nothing but its ip and its thread */
     ((struct perf_header *)(void *)to)->size = 24;
@@ -337,12 +339,12 @@ static void a_change_in_another_ring(void **state)
         struct ring *rings[2] = {f[0].ring, f[1].ring};
         struct knower k = {.go = 0};
         struct layout layout;
-        struct pump *p = NULL;
+        struct reader *p = NULL;
         assert_int_equal(layout_init(&layout, &attr), 0);
-        assert_int_equal(pump_start(&p, rings, 2, BYTES, 64 << 20,
-                                    (struct pump_stacks){&layout, SP, answer, &k}, wait_for_go, &k),
+        assert_int_equal(reader_start(&p, rings, 2, BYTES, 64 << 20,
+                                      (struct reader_stacks){&layout, SP, answer, &k}, wait_for_go, &k),
                          0);
-        pump_top(p, 10, BASE + 1024);
+        reader_top(p, 10, BASE + 1024);
         put_sample(&f[0], 10, 0, BASE, DUMP, 3000);
         put_sample(&f[1], 10, 1, BASE, DUMP, 3000);
         __atomic_store_n(&k.go, 1, __ATOMIC_RELEASE);
@@ -364,12 +366,69 @@ static void a_change_in_another_ring(void **state)
             assert_int_equal(s.stack_used, 3000); /* nor is its stack cut */
         }
         assert_int_equal(at, changed < 2 ? n : 48);
-        pump_free(p);
+        reader_free(p);
         for (unsigned i = 0; i < 2; i++) {
             free(f[i].ring);
             free(f[i].page);
         }
     }
+}
+
+/* Answers every other sample, with all the room that it has. */
+static size_t answer_in_turn(void *context, const struct perf_header *header, const struct rk_sample *sample,
+                             unsigned char *to, size_t room)
+{
+    unsigned *n = context;
+
+    if (!sample || ++*n % 2 == 0)
+        return 0;
+    room -= room % 8;
+    memcpy(to, header, room);
+    ((struct perf_header *)(void *)to)->size = (uint16_t)room;
+    return room;
+}
+
+/* What is answered is told from what is not, and a full ring's records fit in as many bytes as they had. */
+static void answers_in_turn(void **state)
+{
+    (void)state;
+    struct fake f = fake_open(8);
+    struct layout layout;
+    struct reader *p = NULL;
+    unsigned n = 0, samples = 0, answered = 0, parts = 0;
+    uint64_t passes;
+    assert_int_equal(layout_init(&layout, &attr), 0);
+    struct knower k = {.go = 0};
+    assert_int_equal(reader_start(&p, &f.ring, 1, BYTES, 64 << 20,
+                                  (struct reader_stacks){&layout, SP, answer_in_turn, &n}, wait_for_go, &k),
+                     0);
+    while (f.page->data_head + DUMP + 128 < BYTES + 8)
+        put_sample(&f, 10, samples++, BASE, DUMP, DUMP);
+    __atomic_store_n(&k.go, -1, __ATOMIC_RELEASE);
+    await(&f);
+    reader_stop(p);
+    struct reader_block *block = reader_blocks(p, &passes), *next;
+    for (; block; block = next) {
+        for (size_t at = 0; at < block->used; parts++) {
+            struct reader_part part;
+            memcpy(&part, block->bytes + at, sizeof part);
+            at += sizeof part;
+            for (size_t end = at + part.n; at < end;) {
+                const struct perf_header *header = (const void *)(block->bytes + at);
+                assert_true(header->type == RK_RECORD_SAMPLE && header->misc == 2);
+                answered += part.answered != 0;
+                at += header->size;
+            }
+        }
+        assert_true(block->used <= BYTES + sizeof(struct reader_part));
+        next = block->next;
+        reader_give(p, block);
+    }
+    assert_int_equal(answered, (samples + 1) / 2);
+    assert_int_equal(parts, samples);
+    reader_free(p);
+    free(f.ring);
+    free(f.page);
 }
 
 /* Few bytes wake nobody, unless the reader is about to run out of blocks: then it wants back what waits. */
@@ -378,10 +437,10 @@ static void blocks_come_back(void **state)
     (void)state;
     for (size_t blocks = 2; blocks <= 4; blocks++) {
         struct fake f = fake_open(0);
-        struct pump *p = NULL;
+        struct reader *p = NULL;
         uint64_t passes;
         assert_int_equal(
-            pump_start(&p, &f.ring, 1, BYTES, blocks << 20, (struct pump_stacks){0}, no_wait, NULL), 0);
+            reader_start(&p, &f.ring, 1, BYTES, blocks << 20, (struct reader_stacks){0}, no_wait, NULL), 0);
         for (size_t round = 0; round < 5; round++) {
             for (size_t i = 0; i < blocks - 1; i++) {
                 struct pollfd ready = {.fd = p->ready_event, .events = POLLIN};
@@ -393,15 +452,15 @@ static void blocks_come_back(void **state)
             assert_int_equal(poll(&ready, 1, 60000), 1);
             put_sample(&f, 10, 9, BASE, DUMP, 8); /* the last one */
             settle(p, &f);
-            for (struct pump_block *block = pump_take(p, &passes), *next; block; block = next) {
+            for (struct reader_block *block = reader_blocks(p, &passes), *next; block; block = next) {
                 next = block->next;
-                pump_give(p, block);
+                reader_give(p, block);
             }
             sys_event_clear(p->ready_event);
         }
-        pump_stop(p);
-        assert_int_equal(pump_full(p), 0);
-        pump_free(p);
+        reader_stop(p);
+        assert_int_equal(reader_full(p), 0);
+        reader_free(p);
         free(f.ring);
         free(f.page);
     }
@@ -416,6 +475,7 @@ int main(void)
         cmocka_unit_test(tops),
         cmocka_unit_test(an_exec),
         cmocka_unit_test(a_change_in_another_ring),
+        cmocka_unit_test(answers_in_turn),
         cmocka_unit_test(blocks_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
