@@ -12,26 +12,26 @@
     ((size_t)256 << 10) /* that wait, before who takes them is woken: it looks as often by itself */
 
 /* Whether the queue has room for one more block. The lock is held. */
-static bool block_allowed(const struct reader *p, size_t blocks)
+static bool block_allowed(const struct reader *reader, size_t blocks)
 {
-    return (blocks + 1) * p->block_bytes <= p->limit || blocks < 2;
+    return (blocks + 1) * reader->block_bytes <= reader->limit || blocks < 2;
 }
 
 /* A block to fill, or NULL: the queue is full, or there is no memory. */
-static struct reader_block *block_get(struct reader *p)
+static struct reader_block *block_get(struct reader *reader)
 {
     struct reader_block *block;
 
-    pthread_mutex_lock(&p->lock);
-    if ((block = p->spare)) {
-        p->spare = block->next;
-    } else if (block_allowed(p, p->blocks)) {
-        if ((block = malloc(sizeof *block + p->block_bytes)))
-            p->blocks++;
+    pthread_mutex_lock(&reader->lock);
+    if ((block = reader->spare)) {
+        reader->spare = block->next;
+    } else if (block_allowed(reader, reader->blocks)) {
+        if ((block = malloc(sizeof *block + reader->block_bytes)))
+            reader->blocks++;
     }
     if (!block)
-        p->full++;
-    pthread_mutex_unlock(&p->lock);
+        reader->full++;
+    pthread_mutex_unlock(&reader->lock);
     if (block) {
         block->next = NULL;
         block->round = false;
@@ -42,31 +42,33 @@ static struct reader_block *block_get(struct reader *p)
 }
 
 /* Hands a block on (NULL: none). The pass that it ends is counted in the same step: who sees the one sees the other. */
-static void block_queue(struct reader *p, struct reader_block *block, bool round)
+static void block_queue(struct reader *reader, struct reader_block *block, bool round)
 {
-    pthread_mutex_lock(&p->lock);
+    pthread_mutex_lock(&reader->lock);
     if (block) {
         block->round = round;
-        *p->last = block;
-        p->last = &block->next;
-        p->waiting += block->used;
+        *reader->last = block;
+        reader->last = &block->next;
+        reader->waiting += block->used;
     }
-    p->passes += round;
+    reader->passes += round;
     /* Much waits, or the next pass takes the last block: those that wait, however little is in them, are wanted back. */
-    bool last = p->spare ? !p->spare->next && !block_allowed(p, p->blocks) : !block_allowed(p, p->blocks + 1);
-    bool wake = p->waiting >= READY_BYTES || (block && last);
-    pthread_mutex_unlock(&p->lock);
+    bool last = reader->spare ? !reader->spare->next && !block_allowed(reader, reader->blocks)
+                              : !block_allowed(reader, reader->blocks + 1);
+    bool wake = reader->waiting >= READY_BYTES || (block && last);
+    pthread_mutex_unlock(&reader->lock);
     if (wake)
-        sys_event_set(p->ready_event);
+        sys_event_set(reader->ready_event);
 }
 
 #define TOP_BITS 40 /* of a slot: an address in units of 256 bytes, rounded up */
 #define TOP_UNIT 8
 #define TOP_NEAR ((uint64_t)1 << 20 >> TOP_UNIT) /* further apart: not the same stack */
 
-void reader_top(struct reader *p, int32_t tid, uint64_t top)
+void reader_top(struct reader *reader, int32_t tid, uint64_t top)
 {
-    uint64_t *slot = &p->tops[(uint32_t)tid % READER_TOPS], old = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    uint64_t *slot = &reader->tops[(uint32_t)tid % READER_TOPS],
+             old = __atomic_load_n(slot, __ATOMIC_RELAXED);
     uint64_t units = (top + 511) >> TOP_UNIT, mask = ((uint64_t)1 << TOP_BITS) - 1;
 
     if (tid <= 0 || top > mask << TOP_UNIT || (top == 0 && old >> TOP_BITS != (uint32_t)tid))
@@ -76,20 +78,21 @@ void reader_top(struct reader *p, int32_t tid, uint64_t top)
     __atomic_store_n(slot, top ? (uint64_t)(uint32_t)tid << TOP_BITS | units : 0, __ATOMIC_RELAXED);
 }
 
-void reader_exec(struct reader *p, int32_t tid)
+void reader_exec(struct reader *reader, int32_t tid)
 {
-    reader_top(p, tid, 0);
-    __atomic_add_fetch(&p->execs_done, 1, __ATOMIC_RELEASE);
+    reader_top(reader, tid, 0);
+    __atomic_add_fetch(&reader->execs_done, 1, __ATOMIC_RELEASE);
 }
 
 /* How many bytes of a sample's stack are frames, as far as is known. */
-static uint64_t stack_frames(struct reader *p, const struct rk_sample *sample)
+static uint64_t stack_frames(struct reader *reader, const struct rk_sample *sample)
 {
-    if (!p->calm || __atomic_load_n(&p->execs_done, __ATOMIC_ACQUIRE) != p->execs)
+    if (!reader->calm || __atomic_load_n(&reader->execs_done, __ATOMIC_ACQUIRE) != reader->execs)
         return sample->stack_used;
-    uint64_t slot = __atomic_load_n(&p->tops[(uint32_t)sample->tid % READER_TOPS], __ATOMIC_RELAXED), sp;
+    uint64_t slot = __atomic_load_n(&reader->tops[(uint32_t)sample->tid % READER_TOPS], __ATOMIC_RELAXED), sp;
 
-    if (slot >> TOP_BITS != (uint32_t)sample->tid || rk_sample_register(sample, 0, p->stacks.sp, &sp) < 0)
+    if (slot >> TOP_BITS != (uint32_t)sample->tid ||
+        rk_sample_register(sample, 0, reader->stacks.sp, &sp) < 0)
         return sample->stack_used;
     uint64_t top = (slot & (((uint64_t)1 << TOP_BITS) - 1)) << TOP_UNIT;
     return top > sp && top - sp < sample->stack_used ? top - sp : sample->stack_used;
@@ -135,14 +138,14 @@ static unsigned char *part_room(const struct copying *c, bool answered)
 }
 
 /* A record's copy, without what of its stack is no frame; its bytes. */
-static size_t copy_shorter(struct reader *p, const struct perf_header *header, const struct rk_sample *sample,
-                           unsigned char *to)
+static size_t copy_shorter(struct reader *reader, const struct perf_header *header,
+                           const struct rk_sample *sample, unsigned char *to)
 {
     const unsigned char *data = (const unsigned char *)header;
     uint64_t keep = 0, used = 0;
 
     if (sample && sample->stack && sample->stack_used) {
-        used = stack_frames(p, sample);
+        used = stack_frames(reader, sample);
         keep = ((used + 7) & ~UINT64_C(7)) + 8;
     }
     if (keep == 0 || keep >= sample->stack_bytes) {
@@ -162,7 +165,7 @@ static size_t copy_shorter(struct reader *p, const struct perf_header *header, c
 
 /* One record: its answer, if that pays for the headers of two parts, so that a ring's records fit in as many bytes as they
  * had; else its copy. */
-static void copy_record(struct reader *p, const struct perf_header *header, uint64_t offset,
+static void copy_record(struct reader *reader, const struct perf_header *header, uint64_t offset,
                         struct copying *c)
 {
     struct rk_record record = {.type = header->type,
@@ -171,22 +174,23 @@ static void copy_record(struct reader *p, const struct perf_header *header, uint
                                .data = (const unsigned char *)header};
     struct rk_sample sample = {.size = sizeof sample};
 
-    p->execs += header->type == RK_RECORD_COMM && header->misc & RK_MISC_COMM_EXEC;
-    bool decoded = header->type == RK_RECORD_SAMPLE && layout_sample(p->stacks.layout, &record, &sample) == 0;
-    if (p->stacks.answer && (p->calm || !decoded)) {
+    reader->execs += header->type == RK_RECORD_COMM && header->misc & RK_MISC_COMM_EXEC;
+    bool decoded =
+        header->type == RK_RECORD_SAMPLE && layout_sample(reader->stacks.layout, &record, &sample) == 0;
+    if (reader->stacks.answer && (reader->calm || !decoded)) {
         size_t room = header->size > 2 * sizeof c->part ? header->size - 2 * sizeof c->part : 0;
-        size_t n =
-            p->stacks.answer(p->stacks.context, header, decoded ? &sample : NULL, part_room(c, true), room);
+        size_t n = reader->stacks.answer(reader->stacks.context, header, decoded ? &sample : NULL,
+                                         part_room(c, true), room);
         if (n) {
             part_take(c, offset, n, true);
             return;
         }
     }
-    size_t n = copy_shorter(p, header, decoded ? &sample : NULL, part_room(c, false));
+    size_t n = copy_shorter(reader, header, decoded ? &sample : NULL, part_room(c, false));
     part_take(c, offset, n, false);
 }
 
-static int copy_records(struct reader *p, struct ring *ring, uint64_t waiting, struct copying *c)
+static int copy_records(struct reader *reader, struct ring *ring, uint64_t waiting, struct copying *c)
 {
     const struct perf_header *header;
     uint64_t until = ring_offset(ring) + waiting;
@@ -199,15 +203,15 @@ static int copy_records(struct reader *p, struct ring *ring, uint64_t waiting, s
         for (size_t line = 0; line < 4; line++)
             __builtin_prefetch(next + line * 64);
         __builtin_prefetch(next + header->size - 8);
-        copy_record(p, header, ring_offset(ring) - header->size, c);
+        copy_record(reader, header, ring_offset(ring) - header->size, c);
     }
     return r;
 }
 
 /* The `waiting` bytes of a ring, behind what the block has; they fit. */
-static void copy_ring(struct reader *p, uint32_t index, uint64_t waiting, struct reader_block *block)
+static void copy_ring(struct reader *reader, uint32_t index, uint64_t waiting, struct reader_block *block)
 {
-    struct ring *ring = p->rings[index];
+    struct ring *ring = reader->rings[index];
     struct copying c = {.block = block};
     const unsigned char *run;
     size_t n;
@@ -215,9 +219,9 @@ static void copy_ring(struct reader *p, uint32_t index, uint64_t waiting, struct
 
     part_begin(&c, index, ring_offset(ring), false);
     /* ring_waiting() has fixed the head: the runs together are just that long. */
-    if (p->stacks.layout)
-        r = copy_records(p, ring, waiting, &c);
-    while (!p->stacks.layout && c.part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
+    if (reader->stacks.layout)
+        r = copy_records(reader, ring, waiting, &c);
+    while (!reader->stacks.layout && c.part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
         memcpy(block->bytes + block->used, run, n);
         c.part.n += n;
         block->used += n;
@@ -232,102 +236,103 @@ static void copy_ring(struct reader *p, uint32_t index, uint64_t waiting, struct
 
 /* Whether no change waits in any ring, of all that came before what the heads were fixed at. In a single ring changes and
  * samples have an order. */
-static bool is_calm(struct reader *p)
+static bool is_calm(struct reader *reader)
 {
-    for (uint32_t i = 0; p->n > 1 && i < p->n; i++)
-        if (ring_has(p->rings[i], CHANGES))
+    for (uint32_t i = 0; reader->n > 1 && i < reader->n; i++)
+        if (ring_has(reader->rings[i], CHANGES))
             return false;
     return true;
 }
 
 /* One pass over the rings; one that finds the queue full ends there. */
-static void pass(struct reader *p)
+static void pass(struct reader *reader)
 {
     struct reader_block *block = NULL;
 
-    for (uint32_t i = 0; i < p->n; i++)
-        ring_waiting(p->rings[i]);
-    p->calm = p->stacks.layout && is_calm(p);
-    for (uint32_t i = 0; i < p->n; i++) {
-        uint64_t waiting = p->rings[i]->head - ring_offset(p->rings[i]);
+    for (uint32_t i = 0; i < reader->n; i++)
+        ring_waiting(reader->rings[i]);
+    reader->calm = reader->stacks.layout && is_calm(reader);
+    for (uint32_t i = 0; i < reader->n; i++) {
+        uint64_t waiting = reader->rings[i]->head - ring_offset(reader->rings[i]);
         if (waiting == 0)
             continue;
-        if (waiting > p->rings[i]->size)
-            waiting = p->rings[i]->size;
-        if (block && (block->error || waiting + sizeof(struct reader_part) > p->block_bytes - block->used)) {
-            block_queue(p, block, false);
+        if (waiting > reader->rings[i]->size)
+            waiting = reader->rings[i]->size;
+        if (block &&
+            (block->error || waiting + sizeof(struct reader_part) > reader->block_bytes - block->used)) {
+            block_queue(reader, block, false);
             block = NULL;
         }
-        if (!block && !(block = block_get(p)))
+        if (!block && !(block = block_get(reader)))
             return;
-        copy_ring(p, i, waiting, block);
+        copy_ring(reader, i, waiting, block);
     }
-    block_queue(p, block, true); /* an empty pass is a round too: what is held back may go */
+    block_queue(reader, block, true); /* an empty pass is a round too: what is held back may go */
 }
 
-static bool stopped(struct reader *p)
+static bool stopped(struct reader *reader)
 {
-    pthread_mutex_lock(&p->lock);
-    bool stop = p->stop;
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_lock(&reader->lock);
+    bool stop = reader->stop;
+    pthread_mutex_unlock(&reader->lock);
     return stop;
 }
 
 static void *run(void *context)
 {
-    struct reader *p = context;
+    struct reader *reader = context;
 
-    while (!stopped(p)) {
-        p->wait(p->context, ROUND_MS);
-        pass(p);
+    while (!stopped(reader)) {
+        reader->wait(reader->context, ROUND_MS);
+        pass(reader);
     }
-    pass(p);
+    pass(reader);
     return NULL;
 }
 
 int reader_start(struct reader **ret, struct ring **rings, uint32_t n, size_t ring_bytes, size_t limit,
                  struct reader_stacks stacks, int (*wait)(void *context, int timeout_ms), void *context)
 {
-    struct reader *p = calloc(1, sizeof *p);
+    struct reader *reader = calloc(1, sizeof *reader);
     size_t most = ring_bytes + sizeof(struct reader_part);
 
-    if (!p)
+    if (!reader)
         return -ENOMEM;
-    *p = (struct reader){.rings = rings,
-                         .n = n,
-                         .wait = wait,
-                         .context = context,
-                         .stacks = stacks,
-                         .block_bytes = most > BLOCK_BYTES ? most : BLOCK_BYTES,
-                         .limit = limit,
-                         .stop_event = -1,
-                         .last = &p->first};
-    pthread_mutex_init(&p->lock, NULL);
-    *ret = p; /* wait() may look for the stop event */
-    p->ready_event = sys_event_open();
-    int r = p->ready_event;
+    *reader = (struct reader){.rings = rings,
+                              .n = n,
+                              .wait = wait,
+                              .context = context,
+                              .stacks = stacks,
+                              .block_bytes = most > BLOCK_BYTES ? most : BLOCK_BYTES,
+                              .limit = limit,
+                              .stop_event = -1,
+                              .last = &reader->first};
+    pthread_mutex_init(&reader->lock, NULL);
+    *ret = reader; /* wait() may look for the stop event */
+    reader->ready_event = sys_event_open();
+    int r = reader->ready_event;
     if (r >= 0)
-        r = p->stop_event = sys_event_open();
+        r = reader->stop_event = sys_event_open();
     if (r >= 0)
-        r = sys_thread_start(run, p, &p->thread);
+        r = sys_thread_start(run, reader, &reader->thread);
     if (r < 0) {
-        *ret = reader_free(p);
+        *ret = reader_free(reader);
         return r;
     }
-    p->running = true;
+    reader->running = true;
     return 0;
 }
 
-void reader_stop(struct reader *p)
+void reader_stop(struct reader *reader)
 {
-    if (!p || !p->running)
+    if (!reader || !reader->running)
         return;
-    pthread_mutex_lock(&p->lock);
-    p->stop = true;
-    pthread_mutex_unlock(&p->lock);
-    sys_event_set(p->stop_event);
-    sys_thread_join(p->thread);
-    p->running = false;
+    pthread_mutex_lock(&reader->lock);
+    reader->stop = true;
+    pthread_mutex_unlock(&reader->lock);
+    sys_event_set(reader->stop_event);
+    sys_thread_join(reader->thread);
+    reader->running = false;
 }
 
 static void blocks_free(struct reader_block *block)
@@ -339,46 +344,46 @@ static void blocks_free(struct reader_block *block)
     }
 }
 
-struct reader *reader_free(struct reader *p)
+struct reader *reader_free(struct reader *reader)
 {
-    if (!p)
+    if (!reader)
         return NULL;
-    blocks_free(p->first);
-    blocks_free(p->spare);
-    if (p->ready_event >= 0)
-        sys_close(p->ready_event);
-    if (p->stop_event >= 0)
-        sys_close(p->stop_event);
-    pthread_mutex_destroy(&p->lock);
-    free(p);
+    blocks_free(reader->first);
+    blocks_free(reader->spare);
+    if (reader->ready_event >= 0)
+        sys_close(reader->ready_event);
+    if (reader->stop_event >= 0)
+        sys_close(reader->stop_event);
+    pthread_mutex_destroy(&reader->lock);
+    free(reader);
     return NULL;
 }
 
-struct reader_block *reader_blocks(struct reader *p, uint64_t *ret_passes)
+struct reader_block *reader_blocks(struct reader *reader, uint64_t *ret_passes)
 {
-    sys_event_clear(p->ready_event);
-    pthread_mutex_lock(&p->lock);
-    struct reader_block *first = p->first;
-    p->first = NULL;
-    p->last = &p->first;
-    p->waiting = 0;
-    *ret_passes = p->passes;
-    pthread_mutex_unlock(&p->lock);
+    sys_event_clear(reader->ready_event);
+    pthread_mutex_lock(&reader->lock);
+    struct reader_block *first = reader->first;
+    reader->first = NULL;
+    reader->last = &reader->first;
+    reader->waiting = 0;
+    *ret_passes = reader->passes;
+    pthread_mutex_unlock(&reader->lock);
     return first;
 }
 
-void reader_give(struct reader *p, struct reader_block *block)
+void reader_give(struct reader *reader, struct reader_block *block)
 {
-    pthread_mutex_lock(&p->lock);
-    block->next = p->spare;
-    p->spare = block;
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_lock(&reader->lock);
+    block->next = reader->spare;
+    reader->spare = block;
+    pthread_mutex_unlock(&reader->lock);
 }
 
-uint64_t reader_full(struct reader *p)
+uint64_t reader_full(struct reader *reader)
 {
-    pthread_mutex_lock(&p->lock);
-    uint64_t full = p->full;
-    pthread_mutex_unlock(&p->lock);
+    pthread_mutex_lock(&reader->lock);
+    uint64_t full = reader->full;
+    pthread_mutex_unlock(&reader->lock);
     return full;
 }

@@ -24,8 +24,8 @@ struct maps_line {
     const char *path; /* in the text */
 };
 
-/* Parses the line at *at and moves *at to the next one; the text is written to. Returns 1; 0 at the text's NUL; or -EBADMSG
+/* Parses the line at *text and moves *text to the next one; the text is written to. Returns 1; 0 at the text's NUL; or -EBADMSG
  * for a line of another form, or whose numbers are too large. */
-int maps_next(char **at, struct maps_line *ret);
+int maps_next(char **text, struct maps_line *ret);
 
 #endif
