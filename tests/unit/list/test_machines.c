@@ -118,29 +118,37 @@ static void vendor(void **state)
     struct rk_list_entry entry = {.size = sizeof entry};
     struct rk_host *host = fake_machine("intel-server");
     struct rk_list *list;
+    bool missing = false;
+    size_t n = 0;
     (void)state;
 
     if (rk_list_open(host, &o, &list, &e) < 0)
         fail_msg("%s", e.what);
     for (size_t i = 0; i < rk_list_count(list); i++) {
         assert_int_equal(rk_list_get(list, i, &entry), 0);
-        if (entry.form)
-            break;
+        if (entry.form) { /* tracepoints, which this machine shows none of; libpfm4, where it is missing */
+            missing |= strcmp(entry.group, "libpfm4") == 0;
+            continue;
+        }
         assert_int_equal(strncmp(entry.name, "skx::INST_RETIRED", 17), 0);
         if (!entry.encoded)
             fail_msg("%s: %s", entry.name, entry.what);
         assert_int_equal(strncmp(entry.encoding, "cpu/config=0x", 13), 0);
+        n++;
     }
     check_names(host, list);
-    size_t n = rk_list_count(list);
     rk_list_free(list);
     rk_host_free(host);
     fake_end();
-    if (n == 0 || entry.form) {
-        print_message("libpfm4 is not installed, or has no table for skx\n");
+    if (missing) {
+        print_message("libpfm4 is not installed: run tools/setup\n");
         skip();
     }
+#if defined(__x86_64__) || defined(__i386__) /* a libpfm4 has the tables of one architecture */
     assert_in_range(n, 3, 20);
+#else
+    assert_int_equal(n, 0);
+#endif
 }
 
 int main(void)
