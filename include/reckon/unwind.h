@@ -44,6 +44,7 @@ enum rk_machine {
     RK_MACHINE_HERE = 0, /* as this library was built */
     RK_MACHINE_X86_64 = 62,
     RK_MACHINE_AARCH64 = 183,
+    RK_MACHINE_RISCV64 = 243,
 };
 
 struct rk_unwinder_options {

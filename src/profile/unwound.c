@@ -13,6 +13,7 @@ static uint32_t machine_of_recording(const char *architecture)
         return RK_MACHINE_HERE;
     return strcmp(architecture, "x86_64") == 0                                          ? RK_MACHINE_X86_64
            : strcmp(architecture, "aarch64") == 0 || strcmp(architecture, "arm64") == 0 ? RK_MACHINE_AARCH64
+           : strcmp(architecture, "riscv64") == 0                                       ? RK_MACHINE_RISCV64
                                                                                         : UINT32_MAX;
 }
 

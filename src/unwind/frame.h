@@ -1,8 +1,8 @@
 /*
  * A frame being left: its registers as far as they are known, the stack's bytes, and what can go wrong.
  *
- * Registers have DWARF's numbers, which are few enough on both machines: x86-64 0 … 15 and 16 the address that runs;
- * arm64 x0 … x30 and 31 the stack pointer.
+ * Registers have DWARF's numbers, which are few enough on each machine: x86-64 0 … 15 and 16 the address that runs;
+ * arm64 x0 … x30 and 31 the stack pointer; riscv64 x0 … x31.
  */
 #ifndef UNWIND_FRAME_H
 #define UNWIND_FRAME_H
@@ -17,15 +17,17 @@
 struct machine {
     uint32_t number; /* enum rk_machine */
     uint8_t sp, fp,
-        link;          /* columns; link: where a call leaves its return address, CFI_COLUMNS: on the stack */
-    uint8_t pc;        /* column of the address that runs; CFI_COLUMNS: none */
-    uint8_t kernel_pc; /* the kernel's number of it */
+        link;   /* columns; link: where a call leaves its return address, CFI_COLUMNS: on the stack */
+    uint8_t pc; /* column of the address that runs; CFI_COLUMNS: none */
+    uint8_t
+        fp_above; /* the frame pointer points so many bytes above the caller's, which its return address follows */
+    uint8_t kernel_pc;      /* the kernel's number of it */
     uint64_t kernel_mask;   /* the kernel's numbers of all that is wanted */
     int8_t from_kernel[33]; /* the kernel's number → column, -1: none */
     uint64_t address_mask;  /* what of a return address is address, and not a signature */
 };
 
-extern const struct machine machine_x86_64, machine_aarch64;
+extern const struct machine machine_x86_64, machine_aarch64, machine_riscv64;
 
 /* NULL: unknown. */
 const struct machine *machine_of(uint32_t number);

@@ -100,7 +100,7 @@ int frame_leave(struct frame *frame, const struct machine *machine, const struct
     }
     /* What was the return address is not the caller's own: that one lies in its frame. */
     if (machine->link < CFI_COLUMNS && !entry->signal)
-        caller.known &= ~(UINT32_C(1) << machine->link);
+        caller.known &= ~(UINT32_C(1) << entry->return_column);
     *frame = caller;
     return 0;
 }

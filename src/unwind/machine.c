@@ -28,6 +28,21 @@ const struct machine machine_aarch64 = {
     .address_mask = (UINT64_C(1) << 48) - 1,
 };
 
+/* pc, ra, sp, … in the order of x1 … x31. */
+const struct machine machine_riscv64 = {
+    .number = RK_MACHINE_RISCV64,
+    .sp = 2,
+    .fp = 8,
+    .link = 1,
+    .pc = CFI_COLUMNS,
+    .fp_above = 16,
+    .kernel_pc = 0,
+    .kernel_mask = UINT32_MAX,
+    .from_kernel = {-1, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+                    17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, -1},
+    .address_mask = UINT64_MAX,
+};
+
 const struct machine *machine_of(uint32_t number)
 {
     if (number == RK_MACHINE_HERE) {
@@ -35,10 +50,13 @@ const struct machine *machine_of(uint32_t number)
         number = RK_MACHINE_X86_64;
 #elif defined(__aarch64__)
         number = RK_MACHINE_AARCH64;
+#elif defined(__riscv) && __riscv_xlen == 64
+        number = RK_MACHINE_RISCV64;
 #endif
     }
     return number == RK_MACHINE_X86_64    ? &machine_x86_64
            : number == RK_MACHINE_AARCH64 ? &machine_aarch64
+           : number == RK_MACHINE_RISCV64 ? &machine_riscv64
                                           : NULL;
 }
 

@@ -15,12 +15,16 @@ static const unsigned char restorer[] = {0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 
 
 int signal_find(struct elf *elf, struct table_range *ret)
 {
-    static const char name[] = "__kernel_rt_sigreturn";
+    bool arm64 = elf->machine == ELF_MACHINE_AARCH64;
+    const char *name = arm64 ? "__kernel_rt_sigreturn" : "__vdso_rt_sigreturn";
+    uint64_t before = arm64 ? 4 : 1; /* the nop; or the byte alone, which may be another function's last */
     struct elf_symbol symbol;
-    int rc = symtab_find(elf, name, sizeof name - 1, &symbol, NULL, NULL);
 
-    if (rc == 0 && symbol.value >= 4 && symbol.value < UINT64_MAX - 8)
-        *ret = (struct table_range){symbol.value - 4, symbol.value + 8}; /* two instructions, and the nop */
+    if (!arm64 && elf->machine != ELF_MACHINE_RISCV)
+        return 0;
+    int rc = symtab_find(elf, name, strlen(name), &symbol, NULL, NULL);
+    if (rc == 0 && symbol.value >= before && symbol.value < UINT64_MAX - 8)
+        *ret = (struct table_range){symbol.value - before, symbol.value + 8}; /* two instructions */
     return rc == -ENOMEM ? rc : 0;
 }
 
@@ -67,6 +71,16 @@ static int leave_aarch64(struct frame *caller, uint64_t sp, const struct stack *
     return trouble ? trouble : stack_read(stack, sp + 128 + 176 + 8 + UINT64_C(8) * CFI_COLUMNS, &caller->pc);
 }
 
+/* sp → siginfo, 128 bytes; ucontext, 176 bytes to its mcontext: pc, x1 … x31 */
+static int leave_riscv64(struct frame *caller, uint64_t sp, const struct stack *stack)
+{
+    int trouble = stack_read(stack, sp + 128 + 176, &caller->pc);
+
+    for (uint32_t i = 1; trouble == 0 && i < CFI_COLUMNS; i++)
+        trouble = stack_read(stack, sp + 128 + 176 + i * 8, &caller->reg[i]);
+    return trouble;
+}
+
 /* sp → ucontext, 40 bytes to its mcontext: r8 … r15, di, si, bp, bx, dx, ax, cx, sp, ip */
 static int leave_x86_64(struct frame *caller, uint64_t sp, const struct stack *stack)
 {
@@ -87,8 +101,9 @@ int signal_leave(struct frame *frame, const struct machine *machine, const struc
 
     if (!(frame->known >> machine->sp & 1))
         return RK_UNWIND_NO_VALUE;
-    int trouble =
-        machine == &machine_aarch64 ? leave_aarch64(&caller, sp, stack) : leave_x86_64(&caller, sp, stack);
+    int trouble = machine == &machine_aarch64   ? leave_aarch64(&caller, sp, stack)
+                  : machine == &machine_riscv64 ? leave_riscv64(&caller, sp, stack)
+                                                : leave_x86_64(&caller, sp, stack);
     if (trouble == 0)
         *frame = caller;
     return trouble;

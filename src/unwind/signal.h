@@ -3,10 +3,11 @@
  * the stack, in a frame whose layout is the kernel's promise.
  *
  *     arm64    the vDSO's __kernel_rt_sigreturn: older kernels' table tells where the signal came and not with which stack
+ *     riscv64  the vDSO's __vdso_rt_sigreturn, whose table says only that it is one
  *     x86-64   a libc's own restorer: glibc's has a table, musl's has none, nor a name once it is stripped. Its code can't
  *              be another: mov $15, %rax; syscall
  *
- * What returns there is looked up one byte before it; musl, as the vDSO, has a nop there for that.
+ * What returns there is looked up one byte before it; musl, as arm64's vDSO, has a nop there for that.
  */
 #ifndef UNWIND_SIGNAL_H
 #define UNWIND_SIGNAL_H
@@ -14,7 +15,7 @@
 #include "unwind/frame.h"
 #include "unwind/tables.h"
 
-/* Finds the vDSO's, by name. 0 or -ENOMEM. */
+/* Finds the vDSO's, by name, of a machine that needs it. 0 or -ENOMEM. */
 int signal_find(struct elf *elf, struct table_range *ret);
 
 /* Finds the restorer in a file's code, by its bytes; an empty range where there is none. 0 or -ENOMEM. */

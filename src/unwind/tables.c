@@ -253,8 +253,7 @@ int tables_load(struct tables *tables, int root, const struct rk_module *module,
         return rc;
     }
     find_plts(elf, tables);
-    if (module->kind == RK_MODULE_VDSO && machine == RK_MACHINE_AARCH64 &&
-        signal_find(elf, &tables->signal) < 0) {
+    if (module->kind == RK_MODULE_VDSO && signal_find(elf, &tables->signal) < 0) {
         tables_free(tables);
         return -ENOMEM;
     }

@@ -45,7 +45,7 @@ int rk_unwinder_open(const struct rk_unwinder_options *options, struct rk_unwind
     const struct machine *machine = machine_of(o.machine);
     if (!machine)
         return fail(e, -EOPNOTSUPP, RK_STAGE_IMAGE, RK_CAUSE_UNSUPPORTED, NULL,
-                    "stacks of machine %u can't be unwound: only x86-64 and arm64 can", o.machine);
+                    "stacks of machine %u can't be unwound: only x86-64, arm64 and riscv64 can", o.machine);
     struct rk_unwinder *unwinder = calloc(1, sizeof *unwinder);
     if (!unwinder)
         return fail_memory(e, RK_STAGE_IMAGE);
@@ -160,7 +160,7 @@ int unwinder_run(struct rk_unwinder *unwinder, struct tables *tables, uint64_t o
         return RK_UNWIND_NO_CFI;
     bool signal = signal_has(&tables->signal, address);
     int rc = signal ? 0 : tables_find(tables, unwinder->root, address, &section, &entry);
-    if (signal || (rc == 0 && entry.signal && machine == &machine_aarch64)) {
+    if (signal || (rc == 0 && entry.signal && machine != &machine_x86_64)) {
         *ret_outermost = false;
         return signal_leave(frame, machine, stack);
     }

@@ -146,14 +146,14 @@ static bool pass(struct walk *w, const struct machine *machine)
     return true;
 }
 
-/* Without a table: what the frame pointer points to, if that leads up the stack and into code; rule.cfa is why there is no
+/* Without a table: where the frame pointer leads, if that leads up the stack and into code; rule.cfa is why there is no
  * table. A frame pointer of 0 is the ABI's mark of the outermost frame, but also what any function without a frame of
  * its own leaves there, or happens to keep in that register: it ends the stack only where the program begins. Nor does
  * a return address of 0 at its end prove anything, since it may point to any zeros. */
 static int follow(struct walk *w, const struct machine *machine, struct rule rule)
 {
     struct frame *f = &w->frame;
-    uint64_t sp = f->reg[machine->sp], fp = f->reg[machine->fp], saved, pc;
+    uint64_t sp = f->reg[machine->sp], fp = f->reg[machine->fp], at = fp - machine->fp_above, saved, pc;
     int reason = rule.cfa;
 
     if (!(f->known >> machine->fp & 1))
@@ -162,11 +162,11 @@ static int follow(struct walk *w, const struct machine *machine, struct rule rul
         w->end = RK_UNWIND_WHOLE;
         return -EAGAIN;
     }
-    if (fp < sp || fp % 8)
+    if (at < sp || at % 8)
         return reason;
-    int trouble = stack_read(&w->stack, fp, &saved);
+    int trouble = stack_read(&w->stack, at, &saved);
     if (trouble == 0)
-        trouble = stack_read(&w->stack, fp + 8, &pc);
+        trouble = stack_read(&w->stack, at + 8, &pc);
     if (trouble)
         return trouble == TROUBLE_CUT ? trouble : reason;
     pc &= machine->address_mask;
@@ -174,7 +174,7 @@ static int follow(struct walk *w, const struct machine *machine, struct rule rul
         return reason;
     w->guessed++;
     *f = (struct frame){.pc = pc, .known = UINT32_C(1) << machine->sp | UINT32_C(1) << machine->fp};
-    f->reg[machine->sp] = fp + 16;
+    f->reg[machine->sp] = at + 16;
     f->reg[machine->fp] = saved;
     return 0;
 }

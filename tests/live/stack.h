@@ -8,7 +8,7 @@
 
 #include <sys/ucontext.h>
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__riscv)
 #define STACK_KNOWN 1
 #else
 #define STACK_KNOWN 0
@@ -38,6 +38,14 @@ static inline void registers_of(const mcontext_t *c, uint64_t regs[33])
         regs[i] = c->regs[i];
     regs[31] = c->sp;
     regs[32] = c->pc;
+}
+#elif defined(__riscv)
+static const int stack_sp = 2;
+static inline void registers_of(const mcontext_t *c, uint64_t regs[33])
+{
+    for (int i = 0; i < 32; i++) /* pc, x1 … x31 */
+        regs[i] = c->__gregs[i];
+    regs[32] = 0;
 }
 #else
 static const int stack_sp = 0;

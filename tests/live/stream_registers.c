@@ -28,6 +28,16 @@ __attribute__((noinline)) static void known(uint64_t n)
                      : "r"(first), "r"(second)
                      : "cc", "x19", "x20");
 }
+#elif defined(__riscv)
+#define NAMES "s2", "s3", "pc", "sp"
+__attribute__((noinline)) static void known(uint64_t n)
+{
+    uint64_t first = FIRST, second = SECOND;
+    __asm__ volatile("mv s2, %1\n mv s3, %2\n 1: addi %0, %0, -1\n bnez %0, 1b"
+                     : "+r"(n)
+                     : "r"(first), "r"(second)
+                     : "s2", "s3");
+}
 #endif
 
 #ifdef NAMES

@@ -4,6 +4,12 @@
  */
 #include "session.h"
 
+/* Of a hundred stacks so many may break: gcc writes tables for riscv64 only since 13, and Debian 12's libc has none. */
+#if defined(__riscv)
+enum { BROKEN_MOST = 10 };
+#else
+enum { BROKEN_MOST = 0 };
+#endif
 enum { FRAMES = 256 };
 
 static volatile int sink;
@@ -40,7 +46,7 @@ static void sampled(int depth, uint32_t bytes)
     struct rk_unwinder *unwinder;
     struct rk_symbolizer *symbolizer;
     const struct rk_record *r;
-    int n = 0, deep = 0, whole = 0, cut = 0, named = 0;
+    int n = 0, deep = 0, whole = 0, cut = 0, broken = 0, named = 0;
 
     OK(rk_stream_live(s.set, &stream, &e));
     OK(rk_image_open(&image, &e));
@@ -77,15 +83,17 @@ static void sampled(int depth, uint32_t bytes)
         cut += status.end == RK_UNWIND_CUT;
         deep += downs == depth;
         named += downs > 0;
-        if (status.end == RK_UNWIND_BROKEN)
+        broken += status.end == RK_UNWIND_BROKEN;
+        if (status.end == RK_UNWIND_BROKEN && (!BROKEN_MOST || status.reason != RK_UNWIND_NO_CFI))
             FAIL("broken after %d frames: %s", frames, rk_unwind_reason_text(status.reason));
     }
     printf("%d deep, %u bytes: %d stacks, %d whole, %d cut (%.0f %%)\n", depth, bytes, n, whole, cut,
            n ? 100.0 * cut / n : 0);
     CHECK(n > 0);
-    EQUAL(whole + cut, n);
+    EQUAL(whole + cut + broken, n);
+    CHECK(broken * 100 <= n * BROKEN_MOST);
     if (bytes > 16384) {
-        EQUAL(whole, n);
+        EQUAL(whole + broken, n);
         CHECK(deep > n / 2); /* all but those on the way there and back */
     } else {
         CHECK(cut > n / 2 && named > 0);

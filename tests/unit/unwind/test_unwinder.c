@@ -358,6 +358,47 @@ static void bound_late(void **state)
     end();
 }
 
+/* Registers by riscv64's numbers: 1 ra, 2 sp, 5 t0, 8 s0, which points behind what it leads to. */
+static void riscv64(void **state)
+{
+    (void)state;
+    begin("elf/frames.riscv64");
+    now = "ra, in its register and on the stack";
+    struct made m = make(in("leaf", 4));
+    m.regs[1] = in("plain", 8);
+    m.words[2] = SP + 128;           /* CFA - 16 */
+    m.words[3] = in("plain", 4);     /* CFA - 8 */
+    m.words[7] = in("outermost", 4); /* … of the next */
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("leaf", 4), in("plain", 7), in("plain", 3),
+           in("outermost", 3));
+    now = "called through t0: ra is its caller's";
+    m = make(in("saver", 4));
+    m.regs[5] = in("leaf", 8);
+    m.regs[1] = in("outermost", 4);
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("saver", 4), in("leaf", 7), in("outermost", 3));
+    now = "no table: along s0";
+    m = make(in("nothing", 4));
+    m.regs[8] = SP + 48;
+    m.words[4] = SP + 80;
+    m.words[5] = in("nothing", 8);
+    m.words[8] = 1;
+    m.words[9] = in("outermost", 4);
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("nothing", 4), in("nothing", 7), in("outermost", 3));
+    m.regs[8] = SP + 8; /* what it leads to lies below the stack */
+    EXPECT(&m, RK_UNWIND_BROKEN, RK_UNWIND_NO_CFI, in("nothing", 4));
+    now = "a signal: all registers, behind siginfo and most of ucontext";
+    m = make(in("plain", 4));
+    m.words[3] = in("interrupted", 4);
+    uint64_t *registers = m.words + 4 + (128 + 176) / 8;
+    registers[0] = in("saver", 4);
+    registers[1] = in("outermost", 8);
+    registers[2] = SP + 8 * 100;
+    registers[5] = in("leaf", 4);
+    EXPECT(&m, RK_UNWIND_WHOLE, RK_UNWIND_FINE, in("plain", 4), in("interrupted", 4), in("saver", 4),
+           in("leaf", 3), in("outermost", 7));
+    end();
+}
+
 static struct made shared;
 
 static void *one_thread(void *context)
@@ -438,6 +479,7 @@ int main(void)
         cmocka_unit_test(files_that_change),
         cmocka_unit_test(signed_addresses),
         cmocka_unit_test(bound_late),
+        cmocka_unit_test(riscv64),
         cmocka_unit_test(eight_threads),
         cmocka_unit_test(small_cache),
     };
