@@ -37,6 +37,7 @@ static const struct field {
     {"exclude_hv", ATTR_EXCLUDE_HV, 0, FLAGS, 0, 0},
     {"exclude_kernel", ATTR_EXCLUDE_KERNEL, 0, FLAGS, 0, 0},
     {"exclude_user", ATTR_EXCLUDE_USER, 0, FLAGS, 0, 0},
+    {"user and kernel modifiers", ATTR_EXCLUDE_USER | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV, 0, FLAGS, 0, 0},
     {"exclude_callchain_kernel", ATTR_EXCLUDE_CALLCHAIN_KERNEL, 0, FLAGS, 0, 0},
     {"exclude_callchain_user", ATTR_EXCLUDE_CALLCHAIN_USER, 0, FLAGS, 0, 0},
     {"context_switch", ATTR_CONTEXT_SWITCH, 0, FLAGS, 0, 0},

@@ -298,13 +298,13 @@ static int refuses(const struct perf_attr *attr, int32_t pid, int32_t cpu, int g
                : 0;
 }
 
-static void narrowed(const char *field, const struct rk_set_options *options)
+static void narrowed(const char *event, const char *field, const struct rk_set_options *options)
 {
     struct scene s;
 
     kernel_reset();
     kernel.open = refuses;
-    assert_int_equal(scene_open(&s, ROOT, "page-faults", command(), options), -EINVAL);
+    assert_int_equal(scene_open(&s, ROOT, event, command(), options), -EINVAL);
     assert_non_null(strstr(s.e.what, field));
     assert_non_null(strstr(s.e.remedy, field));
     scene_close(&s);
@@ -315,23 +315,26 @@ static void test_narrowed(void **state)
 {
     (void)state;
     refused_flags = ATTR_INHERIT_THREAD;
-    narrowed("inherit_thread", OPTIONS(.threads_only = 1));
+    narrowed("page-faults", "inherit_thread", OPTIONS(.threads_only = 1));
     refused_flags = ATTR_REMOVE_ON_EXEC;
-    narrowed("remove_on_exec", OPTIONS(.remove_on_exec = 1));
+    narrowed("page-faults", "remove_on_exec", OPTIONS(.remove_on_exec = 1));
     refused_flags = ATTR_EXCLUDE_IDLE;
-    narrowed("exclude_idle", OPTIONS(.exclude = RK_EXCLUDE_IDLE));
+    narrowed("page-faults", "exclude_idle", OPTIONS(.exclude = RK_EXCLUDE_IDLE));
+    refused_flags = ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV; /* either: riscv64's PMU without Sscofpmf */
+    narrowed("cycles:u", "user and kernel modifiers", OPTIONS(.period = 0));
     refused_flags = ATTR_PINNED;
-    narrowed("pinned", OPTIONS(.pinned = 1));
+    narrowed("page-faults", "pinned", OPTIONS(.pinned = 1));
     refused_flags = ATTR_SIGTRAP;
-    narrowed("sigtrap", OPTIONS(.period = 1, .remove_on_exec = 1, .sigtrap = 1, .sig_data = 7));
+    narrowed("page-faults", "sigtrap",
+             OPTIONS(.period = 1, .remove_on_exec = 1, .sigtrap = 1, .sig_data = 7));
     refused_flags = 0;
     refused_sample = RK_SAMPLE_PHYS_ADDR;
-    narrowed("sample_type", OPTIONS(.period = 1, .sample = RK_SAMPLE_PHYS_ADDR));
+    narrowed("page-faults", "sample_type", OPTIONS(.period = 1, .sample = RK_SAMPLE_PHYS_ADDR));
     refused_sample = RK_SAMPLE_REGS_INTR;
-    narrowed("registers", OPTIONS(.period = 1, .sample = RK_SAMPLE_REGS_INTR, .regs_intr = 1));
+    narrowed("page-faults", "registers", OPTIONS(.period = 1, .sample = RK_SAMPLE_REGS_INTR, .regs_intr = 1));
     refused_sample = 0;
     refused_clock = 2;
-    narrowed("clockid", OPTIONS(.period = 1, .clock_set = 1, .clock = 2));
+    narrowed("page-faults", "clockid", OPTIONS(.period = 1, .clock_set = 1, .clock = 2));
     refused_clock = 0;
 }
 
