@@ -14,7 +14,8 @@
  * The kernel writes the page only on the CPU and in the context of the thread that reads it, so that no memory
  * barrier is needed, only the compiler's order; a migration between two reads moves `lock`.
  *
- * The width was looked at when the page was mapped (set_page_readable()). It does not change.
+ * The width was looked at when the page was mapped (set_page_readable()). It does not change; where it is not known
+ * then (PMC_PAGE_LATE), it is looked at each time.
  *
  * The counter's bits are signed: the kernel starts it below zero to be interrupted at zero (libperf lost this,
  * and counts 2^48 too many). What the page can't tell is not made up: without PAGE_CAP_USER_TIME the times would
@@ -76,6 +77,8 @@ static inline enum user_look user_look(const struct perf_page *page, bool timed,
     if (__builtin_expect(index != 0, 1)) {
         uint32_t unused = 64u - page->pmc_width;
         uint64_t bits;
+        if (PMC_PAGE_LATE && unused > 63)
+            return USER_NO;
         if (__builtin_expect(!pmc_read(index - 1, &bits), 0))
             return USER_NO;
         value += (uint64_t)((int64_t)(bits << unused) >> unused);

@@ -183,9 +183,9 @@ static void check_user_read(struct rk_host *host, struct doctor_check *check)
         rc = rk_set_open(host, events, target, &options, &set, &why);
     if (rc < 0) {
         blame(check, RK_VERDICT_NO, "", &why);
-    } else if (!set->user_read) {
+    } else if (!set->user_read || (rk_set_enable(set) == 0 && !set_page_readable(set->pages[0]))) {
         no_user_read(host, check);
-    } else if (rk_set_enable(set) < 0 || rk_set_read(set, 0, &value, 1) < 0 || value.value == 0) {
+    } else if (rk_set_read(set, 0, &value, 1) < 0 || value.value == 0) {
         say(check, RK_VERDICT_NO, "a counter's page was mapped and reading it gave nothing");
     } else {
         say(check, RK_VERDICT_YES, "read cycles of this thread in user space");

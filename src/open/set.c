@@ -139,6 +139,14 @@ static int choose_rings(struct rk_set *set, uint32_t at_most, struct rk_error *e
     return 0;
 }
 
+/* Whether pages that don't say so yet may become readable. */
+static bool readable_later(const struct rk_set *set)
+{
+    int64_t access;
+
+    return PMC_PAGE_LATE && rk_host_limit(set->host, RK_LIMIT_USER_ACCESS, &access) == 0 && access > 0;
+}
+
 /* Pages for reading in user space: of core PMU events of the calling thread, not inherited (the kernel maps no
  * others). Whatever the kernel has against it, read(2) does it too. */
 static int map_pages(struct rk_set *set, struct rk_error *e)
@@ -154,7 +162,7 @@ static int map_pages(struct rk_set *set, struct rk_error *e)
             if (!policy_is_core(set->host, set->events[event].event.type) ||
                 sys_perf_map(set_fd(set, 0, event), 0, 0, &set->pages[event]) < 0)
                 break;
-            if (!set_page_readable(set->pages[event]))
+            if (!set_page_readable(set->pages[event]) && !readable_later(set))
                 break;
         }
         group->user = mapped == group->n;

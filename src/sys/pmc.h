@@ -20,6 +20,12 @@
 #define PMC_CLOCK_SHORT 0
 #endif
 
+#if defined(__riscv)
+#define PMC_PAGE_LATE 1 /* pages say whether they may be read only once their event has been on the PMU */
+#else
+#define PMC_PAGE_LATE 0
+#endif
+
 #if defined(__x86_64__)
 #include "sys/arch/x86.h"
 #elif defined(__aarch64__)

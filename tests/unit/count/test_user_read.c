@@ -4,6 +4,7 @@
  */
 #define SYS_PMC_H
 #define PMC_CLOCK_SHORT 0
+#define PMC_PAGE_LATE 1
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -194,11 +195,27 @@ static void test_short_clock(void **state)
     check(1000, 500 + 0x20, 300 + 0x20);
 }
 
+/* A page that said nothing when it was mapped: no width, no bits. */
+static void test_width(void **state)
+{
+    (void)state;
+    reset();
+    page.pmc_width = 0;
+    refuse();
+    page.pmc_width = 65;
+    refuse();
+    assert_int_equal(cpu.reads, 0);
+    page.pmc_width = 64;
+    cpu.counter = 7;
+    check(1007, 500, 300);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sign), cmocka_unit_test(test_index_0), cmocka_unit_test(test_capabilities),
-        cmocka_unit_test(test_lock), cmocka_unit_test(test_clock),   cmocka_unit_test(test_short_clock),
+        cmocka_unit_test(test_sign),  cmocka_unit_test(test_index_0), cmocka_unit_test(test_capabilities),
+        cmocka_unit_test(test_lock),  cmocka_unit_test(test_clock),   cmocka_unit_test(test_short_clock),
+        cmocka_unit_test(test_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
