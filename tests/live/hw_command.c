@@ -67,6 +67,7 @@ int main(int argc, char **argv)
     struct rk_host *host = NULL;
     CHECK(rk_host_open(NULL, &host, NULL) == 0);
     rk_set_free(live_self(host, "{instructions:u,cycles:u}", NULL)); /* skips where there are none */
+    bool alone = live_leaves_kernel_out(host);
     rk_host_free(host);
     CHECK(readlink("/proc/self/exe", self, sizeof self - 1) > 0);
     char work[TEMPORARY];
@@ -74,7 +75,8 @@ int main(int argc, char **argv)
 
     /* As many digits each time: reading them is counted too. */
     uint64_t few = count(reckon, "instructions:u", "00000001");
-    SAME_COUNT(count(reckon, "instructions:u", "00000001"), few);
+    if (alone)
+        SAME_COUNT(count(reckon, "instructions:u", "00000001"), few);
     SAME_COUNT(count(reckon, "instructions:u", "05000001") - few, 10000000);
 
     uint64_t cycles = count(reckon, "cycles:u", "20000000");

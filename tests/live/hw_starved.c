@@ -59,7 +59,8 @@ static void test_multiplexed(struct rk_host *host)
     rk_set_free(set);
 }
 
-/* A group too large for the PMU is refused, not silently zero. */
+/* A group too large for the PMU is refused, not silently zero. riscv64's kernel looks at no group's size: it is opened and
+ * never counted, with that reason. */
 static void test_group_too_large(struct rk_host *host)
 {
     char text[512];
@@ -70,11 +71,25 @@ static void test_group_too_large(struct rk_host *host)
     repeat(text, sizeof text, "{", "instructions:u", 24, "}");
     OK(rk_events_parse(host, text, &events, &e));
     OK(rk_target_self(&target, &e));
-    EQUAL(rk_set_open(host, events, target,
-                      &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_inherit = 1}, &set,
-                      &e),
-          -EINVAL);
+    int rc = rk_set_open(host, events, target,
+                         &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_inherit = 1},
+                         &set, &e);
+#if defined(__riscv)
+    struct rk_value v[24];
+    EQUAL(rc, 0);
+    CHECK(rk_set_enable(set) == 0);
+    spin(1000000);
+    CHECK(rk_set_disable(set) == 0 && rk_set_total(set, v, 24) == 0);
+    for (int i = 0; i < 24; i++) {
+        EQUAL(v[i].running, 0);
+        OK(rk_set_explain(set, SIZE_MAX, (size_t)i, &e));
+        EQUAL(e.cause, RK_CAUSE_STARVED);
+    }
+    rk_set_free(set);
+#else
+    EQUAL(rc, -EINVAL);
     CHECK(set == NULL && strstr(e.what, "does not fit"));
+#endif
     rk_target_free(target);
     rk_events_free(events);
 }

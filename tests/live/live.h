@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 __attribute__((noreturn, format(printf, 4, 5))) static inline void live_end(int status, const char *file,
                                                                             int line, const char *format, ...)
@@ -94,12 +95,14 @@ static inline bool live_exact(void)
     return getenv("RECKON_GUEST") != NULL;
 }
 
-/* Two counts that must be the same in the guest, and within a thousandth of each other elsewhere. */
-#define SAME_COUNT(a, b)                                                                         \
-    do {                                                                                         \
-        int64_t live_x = (int64_t)(a), live_y = (int64_t)(b);                                    \
-        if (live_exact() ? live_x != live_y : llabs(live_x - live_y) > llabs(live_y) / 1000 + 2) \
-            FAIL("%s is %" PRId64 ", not %s, which is %" PRId64, #a, live_x, #b, live_y);        \
+/* Two counts that must be the same in the guest, and within a thousandth of each other elsewhere; within a 25th where
+ * the kernel's work is counted too. */
+__attribute__((unused)) static int64_t live_part = 1000;
+#define SAME_COUNT(a, b)                                                                              \
+    do {                                                                                              \
+        int64_t live_x = (int64_t)(a), live_y = (int64_t)(b);                                         \
+        if (live_exact() ? live_x != live_y : llabs(live_x - live_y) > llabs(live_y) / live_part + 2) \
+            FAIL("%s is %" PRId64 ", not %s, which is %" PRId64, #a, live_x, #b, live_y);             \
     } while (0)
 
 /* Opens `events` on this thread, or skips where it has no such hardware. */
@@ -120,6 +123,21 @@ __attribute__((unused)) static struct rk_set *live_self(struct rk_host *host, co
     rk_target_free(self);
     rk_events_free(parsed);
     return set;
+}
+
+/* Whether the PMU leaves the kernel out where that is asked for. That of riscv64 under QEMU before 9.1 does not. */
+__attribute__((unused)) static bool live_leaves_kernel_out(struct rk_host *host)
+{
+    struct rk_set *set = live_self(host, "instructions:u", NULL);
+    struct rk_value before = {0}, after = {0};
+    CHECK(rk_set_enable(set) == 0 && rk_set_total(set, &before, 1) == 0);
+    for (int i = 0; i < 100; i++)
+        getppid();
+    CHECK(rk_set_total(set, &after, 1) == 0);
+    rk_set_free(set);
+    bool out = after.value - before.value < 100 * 100; /* a system call takes the kernel some hundreds */
+    live_part = out ? 1000 : 25;
+    return out;
 }
 
 #endif
