@@ -153,7 +153,7 @@ if "$ROOM" nobody >/dev/null && $nobody test -x "$RECKON" && [ "$(cat /proc/sys/
     [ "$("$place/own" -u)" = 65534 ]; then
     hidden 'rights of its own' "$RECKON" stat -e page-faults "$place/own"
     hidden 'rights of its own' "$RECKON" stat -D 10 -e page-faults "$place/own"
-    "$RECKON" compare -r 2 -e page-faults "$place/own" >out 2>err || fail "compare of a program with rights of its own"
+    "$RECKON" compare -r 2 -e page-faults "'$place/own'" >out 2>err || fail "compare of a program with rights of its own"
     grep -q 'not counted: page-faults' out && grep -q 'wall time' out || fail "compare: its time is measured all the same"
     "$RECKON" stat -n "$place/own" -u >out 2>err && grep -qx 65534 out || fail "--null of a program with rights of its own"
     chown 0 "$place/own" && chmod 4755 "$place/own"
