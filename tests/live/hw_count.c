@@ -21,17 +21,28 @@ static uint64_t count(struct rk_set *set, uint64_t rounds)
 
 static bool alone; /* user space is counted alone */
 
+/* Where it is not, the least of some: interrupts add to the others. */
+static uint64_t least(struct rk_set *set, uint64_t rounds)
+{
+    uint64_t found = count(set, rounds);
+    for (int i = 0; !alone && i < 4; i++) {
+        uint64_t again = count(set, rounds);
+        found = again < found ? again : found;
+    }
+    return found;
+}
+
 static void check_set(struct rk_set *set)
 {
     count(set, 1); /* the first time pages are touched, lazily bound symbols found */
-    uint64_t overhead = count(set, 1);
+    uint64_t overhead = least(set, 1);
     if (alone) {
         CHECK(overhead < 2000);
         SAME_COUNT(count(set, 1), overhead);
         SAME_COUNT(count(set, 501) - overhead, 1000);
     }
-    SAME_COUNT(count(set, 1000001) - overhead, 2000000);
-    SAME_COUNT(count(set, 10000001) - overhead, 20000000);
+    SAME_COUNT(least(set, 1000001) - overhead, 2000000);
+    SAME_COUNT(least(set, 10000001) - overhead, 20000000);
     CHECK(rk_set_free(set) == NULL);
 }
 
