@@ -231,6 +231,9 @@ static int wait_until(struct rk_target *t, uint64_t deadline)
     }
 }
 
+/* A signal that comes right before the wait does not end it, so that it is looked for now and then. */
+#define LOOK_NS UINT64_C(100000000)
+
 /* wait(deadline_ns): True: it has ended; a signal's handler may raise */
 static PyObject *target_wait(PyObject *o, PyObject *args)
 {
@@ -241,12 +244,13 @@ static PyObject *target_wait(PyObject *o, PyObject *args)
     if (!t || !PyArg_ParseTuple(args, "K", &deadline))
         return NULL;
     do {
+        uint64_t look = now_ns() + LOOK_NS;
         ((struct target *)o)->busy = 1;
-        Py_BEGIN_ALLOW_THREADS rc = wait_until(t, deadline);
+        Py_BEGIN_ALLOW_THREADS rc = wait_until(t, deadline < look ? deadline : look);
         Py_END_ALLOW_THREADS((struct target *)o)->busy = 0;
-        if (rc == -EINTR && PyErr_CheckSignals() < 0)
+        if ((rc == -EINTR || rc == 0) && PyErr_CheckSignals() < 0)
             return NULL;
-    } while (rc == -EINTR);
+    } while (rc == -EINTR || (rc == 0 && now_ns() < deadline));
     if (rc == -ECHILD)
         rc = 1; /* it has ended; another wait, or a SIGCHLD that is ignored, has taken how */
     if (rc < 0)

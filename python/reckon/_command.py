@@ -1,12 +1,15 @@
 """A command that is measured: its words, its streams, its end."""
 from __future__ import annotations
 
+import _thread
+import contextlib
+import io
 import os
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any
 
 from . import _native
@@ -40,17 +43,55 @@ def make_command(args: Sequence[str | os.PathLike[str]], env: Mapping[str, str] 
     return _native.Target.command(words(args), variables, None if cwd is None else os.fsencode(cwd), *fds)
 
 
+class _Mover:
+    """Moves what goes through our end of a pipe, in a thread: into `read`, or `write` into it.
+
+    Whoever claims the pipe first closes it, this thread or close(): a signal's handler may raise right after the start.
+    """
+
+    def __init__(self, fd: int, read: bytearray | None = None, write: bytes = b"") -> None:
+        self._pipe = open(fd, "wb" if read is None else "rb", buffering=0)
+        self._read, self._write = read, write
+        self._claim, self._over = threading.Lock(), threading.Lock()
+        self._over.acquire()
+
+    def start(self) -> None:
+        _thread.start_new_thread(self._run, ())  # threading.Thread does not survive an exception in its start()
+
+    def _run(self) -> None:
+        if not self._claim.acquire(blocking=False):
+            return
+        with self._pipe:
+            if self._read is None:
+                view = memoryview(self._write)
+                with contextlib.suppress(BrokenPipeError):
+                    while view:
+                        view = view[self._pipe.write(view) or 0 :]
+            else:
+                while piece := self._pipe.read(1 << 16):
+                    self._read += piece
+        self._over.release()
+
+    def finish(self, until: int | None) -> bool:
+        """Waits until all is moved, or until then (ns); whether it is."""
+        if not self._over.acquire(timeout=-1 if until is None else max(0.0, (until - time.monotonic_ns()) / 1e9)):
+            return False
+        self._over.release()
+        return True
+
+    def close(self) -> None:
+        if self._claim.acquire(blocking=False):
+            self._pipe.close()
+
+
 class Streams:
     """stdin, stdout, stderr of a command, as subprocess.run has them."""
 
     def __init__(self, stdin: StdIO, stdout: StdIO, stderr: StdIO, data: bytes | None) -> None:
-        self._close: list[int] = []
-        self._ours: list[int] = []
-        self._threads: list[threading.Thread] = []
+        self._theirs: list[io.FileIO] = []  # files, which close once however often they are told
+        self._movers: list[_Mover] = []
         self._read: dict[str, bytearray] = {}
-        self._pipes: list[tuple[str, int]] = []
         self._data = data
-        self._writer = -1
         try:
             self.child = (self._input(stdin), self._output("stdout", stdout), -1)
             self.child = (*self.child[:2], self.child[1] if stderr == STDOUT else self._output("stderr", stderr))
@@ -66,9 +107,8 @@ class Streams:
         if isinstance(stream, bool):
             raise TypeError("a stream is None, a file, a descriptor, PIPE or DEVNULL")
         if stream == DEVNULL:
-            fd = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-            self._close.append(fd)
-            return fd
+            self._theirs.append(open(os.devnull, "r+b", buffering=0))
+            return self._theirs[-1].fileno()
         if isinstance(stream, int):
             return whole("a descriptor", stream, 0)
         if not hasattr(stream, "fileno"):
@@ -78,69 +118,42 @@ class Streams:
     def _input(self, stream: StdIO) -> int:
         if stream != PIPE:
             return self._fd(stream)
-        read, self._writer = os.pipe2(os.O_CLOEXEC)
-        self._close.append(read)
-        self._ours.append(self._writer)
+        read, write = os.pipe2(os.O_CLOEXEC)
+        self._theirs.append(open(read, "rb", buffering=0))
+        self._movers.append(_Mover(write, write=self._data or b""))
         return read
 
     def _output(self, name: str, stream: StdIO) -> int:
         if stream != PIPE:
             return self._fd(stream)
         read, write = os.pipe2(os.O_CLOEXEC)
-        self._close.append(write)
-        self._ours.append(read)
-        self._pipes.append((name, read))
+        self._theirs.append(open(write, "wb", buffering=0))
+        self._movers.append(_Mover(read, self._read.setdefault(name, bytearray())))
         return write
 
     def started(self) -> None:
-        """The child has its ends; threads move what goes through ours, each with a descriptor of its own."""
-        for fd in self._close:
-            os.close(fd)
-        self._close = []
-        for name, fd in self._pipes:
-            self._move(_drain, fd, self._read.setdefault(name, bytearray()))
-        if self._writer >= 0:
-            self._move(_feed, self._writer, self._data or b"")
-
-    def _move(self, work: Callable[[int, Any], None], fd: int, data: bytes | bytearray) -> None:
-        thread = threading.Thread(target=work, args=(fd, data), daemon=True)
-        thread.start()
-        self._ours.remove(fd)
-        self._threads.append(thread)
+        """The child has its ends; threads move what goes through ours."""
+        for file in self._theirs:
+            file.close()
+        for mover in self._movers:
+            mover.start()
 
     def finish(self, until: int | None = None) -> bool:
         """Waits until all that hold the pipes have let them go, or until then (ns); whether they have."""
-        for thread in self._threads:
-            thread.join(None if until is None else max(0.0, (until - time.monotonic_ns()) / 1e9))
-        return not any(thread.is_alive() for thread in self._threads)
+        return all([mover.finish(until) for mover in self._movers])
 
     def taken(self, name: str) -> bytes | None:
         """What was written so far; None: it went elsewhere."""
         return bytes(self._read[name]) if name in self._read else None
 
     def close(self) -> None:
-        for fd in self._close + self._ours:
-            os.close(fd)
-        self._close, self._ours = [], []
+        for file in self._theirs:
+            file.close()
+        for mover in self._movers:
+            mover.close()
 
     def __del__(self) -> None:
         self.close()
-
-
-def _drain(fd: int, to: bytearray) -> None:
-    with open(fd, "rb", buffering=0) as pipe:
-        while piece := pipe.read(1 << 16):
-            to += piece
-
-
-def _feed(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    with open(fd, "wb", buffering=0) as pipe:
-        try:
-            while view:
-                view = view[pipe.write(view) or 0 :]
-        except BrokenPipeError:
-            pass
 
 
 _POLITELY = ((signal.SIGINT, 1.0), (signal.SIGTERM, 1.0), (signal.SIGKILL, 60.0))
@@ -155,6 +168,17 @@ def ended(target: _native.Target) -> tuple[int, int, int, int, int, int, int] | 
         if error.errno != 10:  # ECHILD
             raise
         return None
+
+
+def began(target: _native.Target) -> bool:
+    """Whether a command was started. Asked of the target: an exception may come right after its start."""
+    try:
+        target.exit()
+    except Error as error:
+        return error.errno != 22  # EINVAL
+    except ValueError:  # closed
+        return False
+    return True
 
 
 def end(target: _native.Target, steps: tuple[tuple[int, float], ...] = _POLITELY) -> None:

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from . import _native
 from ._check import seconds, whole
-from ._command import PIPE, AT_ONCE, StdIO, Streams, end, ended, make_command
+from ._command import PIPE, AT_ONCE, StdIO, Streams, began, end, ended, make_command
 from ._count import DEFAULT_EVENTS, event_text
 from ._counts import Counts, Metric, Note
 from ._machine import host
@@ -62,7 +62,7 @@ def _watch(series: TimeSeries, counters: _native.Set, target: _native.Target, ev
 
 def _once(text: str, keep: bool, every: int | None, timeout: int | None, streams: dict[str, Any], env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None, args: Sequence[str | os.PathLike[str]], inherit: bool) -> TimeSeries:
     pipes = Streams(**streams)
-    target, started = None, False
+    target = None
     try:
         target = make_command(args, env, cwd, pipes.child)
         counters = _native.Set(host(), text, target, {"keep": int(keep), "no_inherit": int(not inherit)}, Counts)
@@ -73,11 +73,10 @@ def _once(text: str, keep: bool, every: int | None, timeout: int | None, streams
         limit = None if timeout is None else begun + timeout
         try:
             target.start()
-            started = True
             pipes.started()
             finished = _watch(series, counters, target, every, begun, limit)
         except KeyboardInterrupt:
-            if not started:
+            if not began(target):
                 raise
             series.interrupted = True
             end(target)
@@ -90,7 +89,7 @@ def _once(text: str, keep: bool, every: int | None, timeout: int | None, streams
         except KeyboardInterrupt:
             series.interrupted = True
     except BaseException:
-        if started and target is not None:
+        if target is not None and began(target):
             end(target, AT_ONCE)
         raise
     finally:

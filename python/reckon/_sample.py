@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._check import seconds, whole
-from ._command import StdIO, Streams, end, ended, make_command, words
+from ._command import StdIO, Streams, began, end, ended, make_command, words
 from ._count import EventsLike, event_text, make_target
 from ._counts import Counts, Note
 from ._error import Error
@@ -94,7 +94,7 @@ class Sampler:
         self._stream: _native.Stream | None = None
         self._batch = 4096
         self._loss: Loss | None = None
-        self._closed = self._started = False
+        self._closed = False
         self._pid = os.getpid()
         self.stdout: bytes | None = None  #: what the program wrote, where it was asked for by PIPE
         self.stderr: bytes | None = None
@@ -121,7 +121,6 @@ class Sampler:
     def _start(self, counters: _native.Set) -> None:
         if self._words:
             self._target.start()
-            self._started = True
             if self._streams:
                 self._streams.started()
         else:
@@ -152,7 +151,7 @@ class Sampler:
         self._closed = True
         if self._pid != os.getpid():
             return  # a child after a fork: the program is not its own
-        if self._started:
+        if self._words and began(self._target):
             end(self._target)
             how = ended(self._target)
             self.returncode = None if how is None else -how[1] if how[1] else how[0]
@@ -185,14 +184,13 @@ class Sampler:
 
     # --- live ---
 
-    def _live(self) -> tuple[_native.Stream, int]:
+    def _live(self) -> _native.Set:
         extra: dict[str, int] = {"sample": _native.SAMPLE_CALLCHAIN} if self._stacks != "none" else {}
         if self._options.get("frequency", 0) <= 1000:
             extra["wakeup_samples"] = 1
-        return self._begin(extra | {"no_world": 1})  # samples alone are given
+        return self._open(extra | {"no_world": 1})  # samples alone are given
 
-    def _begin(self, extra: Mapping[str, int]) -> tuple[_native.Stream, int]:
-        counters = self._open(extra)
+    def _begin(self, counters: _native.Set) -> tuple[_native.Stream, int]:
         self._stream = _native.Stream.live(counters)
         self._start(counters)
         return self._stream, time.monotonic_ns() + (self._duration or 0)
@@ -207,8 +205,9 @@ class Sampler:
 
     def batches(self) -> Iterator[Samples]:
         """Samples as columns, as they come, until the target ends."""
-        stream, deadline = self._live()
+        counters = self._live()
         try:
+            stream, deadline = self._begin(counters)
             while not self._over(deadline):
                 stream.wait(50)
                 while len(batch := Samples(stream.next(self._batch))):
@@ -225,11 +224,12 @@ class Sampler:
 
     async def __aiter__(self) -> AsyncIterator[Sample]:
         """The same in an event loop, which goes on meanwhile."""
-        stream, deadline = self._live()
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
-        loop.add_reader(stream.fileno(), ready.set)
+        counters = self._live()
         try:
+            stream, deadline = self._begin(counters)
+            loop.add_reader(stream.fileno(), ready.set)
             while not self._over(deadline):
                 try:
                     await asyncio.wait_for(ready.wait(), 0.05)
@@ -248,7 +248,7 @@ class Sampler:
                     yield sample
         finally:
             if self._stream is not None:
-                loop.remove_reader(stream.fileno())
+                loop.remove_reader(self._stream.fileno())
             self.close()
 
     # --- profile ---
@@ -264,14 +264,16 @@ class Sampler:
         extra = self._whole()
         counters = self._open(extra)
         capture = _native.Capture(host(), counters, self._target, path, self._words, int("stack_user" in extra), 0)
-        self._start(counters)
-        deadline = time.monotonic_ns() + (self._duration or 0)
         try:
+            self._start(counters)
+            deadline = time.monotonic_ns() + (self._duration or 0)
             while capture.step(50):
                 if self._late(deadline):
                     break
         except KeyboardInterrupt:
-            pass  # what was recorded until then is a recording
+            if self._words and not began(self._target):
+                raise
+            # else what was recorded until then is a recording
         finally:
             stats = capture.close() or {}
             self.close()
@@ -281,8 +283,9 @@ class Sampler:
     def profile(self, *, inline: bool = True) -> Profile:
         """Samples until the target ends (or duration is over), and says where the time went."""
         builder = _native.Builder(int(not inline))
+        counters = self._open(self._whole())
         try:
-            stream, deadline = self._begin(self._whole())
+            stream, deadline = self._begin(counters)
             try:
                 while not self._over(deadline):
                     stream.wait(50)
