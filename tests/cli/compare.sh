@@ -3,7 +3,7 @@
 set -u
 "$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat out err 2>/dev/null; exit 1; }
-compare() { timeout 50 "$RECKON" compare -e page-faults "$@" >out 2>err; }
+compare() { timeout 250 "$RECKON" compare -e page-faults "$@" >out 2>err; }
 
 # A difference that is there is seen, one that is not there is not said to be; results on stdout alone.
 touch='import mmap; m = mmap.mmap(-1, 2000 * 4096); [m.__setitem__(i * 4096, 1) for i in range(2000)]'
@@ -166,7 +166,7 @@ if name == signal.SIGINT:
     os.killpg(p.pid, name)
 else:
     os.kill(p.pid, name)
-print(p.wait(30))
+print(p.wait())
 PY
     want=143
     [ $signal = INT ] && want=130
@@ -269,7 +269,7 @@ for columns in (50, 80):
 assert "\033" not in run(80, "dumb")
 PY
 if [ -w /dev/full ]; then
-    timeout 50 "$RECKON" compare -e page-faults -r 2 true >/dev/full 2>err
+    timeout 250 "$RECKON" compare -e page-faults -r 2 true >/dev/full 2>err
     [ $? = 1 ] && grep -q stdout err || fail "a full disk"
 fi
 # The JSON is as its schema says, and each member is in the man page.

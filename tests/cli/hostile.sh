@@ -35,7 +35,7 @@ def dump(name, data):
     with open("hostile.data", "wb") as f:
         f.write(data)
     p = subprocess.run([reckon, "dump", "--json", "hostile.data"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                       timeout=60, preexec_fn=bounded)
+                       timeout=250, preexec_fn=bounded)
     said = p.stderr.decode("utf-8", "replace")
     assert p.returncode in (0, 1), f"{name}: status {p.returncode}\n{said[-2000:]}"
     assert p.returncode == 0 or said.startswith("reckon dump: "), f"{name}: {said!r}"

@@ -51,8 +51,7 @@ grep -q 'no/such/place.html: No such file' err || fail "it does not say why: $(c
 mkdir bin && printf '#!/bin/sh\necho "$1" >"%s/opened.new" && mv "%s/opened.new" "%s/opened"\n' "$PWD" "$PWD" "$PWD" >bin/xdg-open
 chmod +x bin/xdg-open
 (unset BROWSER && DISPLAY=:99 PATH=$PWD/bin:$PATH "$RECKON" report --html g.html --open a.data 2>/dev/null) || fail "--open failed"
-tries=0
-while [ ! -f opened ] && [ $tries -lt 100 ]; do sleep 0.1 && tries=$((tries + 1)); done
+until [ -f opened ]; do sleep 0.1; done
 [ "$(cat opened)" = "$(realpath g.html)" ] || fail "--open opened '$(cat opened)'"
 (unset BROWSER && DISPLAY=:99 PATH=$PWD/none "$RECKON" report --html h.html --open a.data 2>err) || fail "--open without a browser failed"
 grep -q "no browser could be started.*file://$(realpath h.html)" err || fail "no word of what to open: $(cat err)"
@@ -61,8 +60,7 @@ rm opened # where there is no screen, what needs one is not asked in vain; $BROW
 (unset BROWSER DISPLAY WAYLAND_DISPLAY && PATH=$PWD/bin:$PATH "$RECKON" report --html h.html --open a.data 2>err) || fail "--open without a display failed"
 grep -q "there is no display here.*file://$(realpath h.html)" err || fail "no word of the display: $(cat err)"
 (unset DISPLAY WAYLAND_DISPLAY && BROWSER=$PWD/bin/xdg-open "$RECKON" report --html h.html --open a.data 2>err) || fail "\$BROWSER failed"
-tries=0
-while [ ! -f opened ] && [ $tries -lt 100 ]; do sleep 0.1 && tries=$((tries + 1)); done
+until [ -f opened ]; do sleep 0.1; done
 [ "$(cat opened)" = "$(realpath h.html)" ] || fail "\$BROWSER opened '$(cat opened)'"
 
 # A recording is not written over: --html without its value would take the file for it.

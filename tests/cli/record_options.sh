@@ -5,7 +5,7 @@ set -u
 fail() { echo "FAIL: $*"; cat err 2>/dev/null; exit 1; }
 busy='i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done'
 short='i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done' # at the highest rate a virtual machine hardly gets on
-long='i=0; while [ $i -lt 6000000 ]; do i=$((i + 1)); done' # ended by the tests
+long='while kill -0 $PPID; do i=0; while [ $i -lt 10000 ]; do i=$((i + 1)); done; done' # ended by the tests, or with its parent
 samples() { "$RECKON" dump --json "$1" 2>/dev/null | grep -c '"type":"SAMPLE"'; }
 perf_agrees() { # perf reads as many samples as we do
     command -v perf >/dev/null && perf --version >/dev/null 2>&1 || return 0
@@ -54,8 +54,16 @@ W
 grep -q 'no command' err || fail "no command"
 
 # One that won't end is killed at last: looked at below, when it has had its time.
-"$RECKON" record -q -e cpu-clock:u --duration 1 -o stubborn.data sh -c \
-    'trap "" TERM; echo $$ >stubborn.pid; while :; do sleep 0.05; done' 2>stubborn.err & stubborn=$!
+stubborn() { # a busy machine needs more time until it begins
+    local seconds status
+    for seconds in 1 10 50; do
+        "$RECKON" record -q -e cpu-clock:u --duration $seconds -o stubborn.data sh -c \
+            'trap "" TERM; echo $$ >stubborn.pid; while :; do sleep 0.05; done' 2>stubborn.err
+        status=$?
+        [ ! -s stubborn.pid ] || return $status
+    done
+}
+stubborn & stubborn=$!
 
 # Rings adapt to what this user may lock, and it says so; a size that was asked for does not.
 if ! "$ROOM" lock >/dev/null; then
@@ -142,12 +150,16 @@ grep -q between err || fail "the command's output is lost"
 # Two processes that run already; one of them by its thread.
 sh -c "$long" & first=$!
 sh -c "$long" & second=$!
-"$RECKON" record -e cpu-clock:u --duration 0.3 -p $first,$second -o pids.data 2>err || fail "-p"
-"$RECKON" record -q -e cpu-clock:u --duration 0.2 -t $first -o tid.data 2>err || fail "-t"
+of() { "$RECKON" dump --json pids.data | grep '"type":"SAMPLE"' | grep -c "\"pid\":$1,"; }
+for seconds in 0.3 3 30; do # a busy machine needs more time until both have run
+    "$RECKON" record -e cpu-clock:u --duration $seconds -p $first,$second -o pids.data 2>err || fail "-p"
+    "$RECKON" record -q -e cpu-clock:u --duration $seconds -t $first -o tid.data 2>err || fail "-t"
+    [ "$(of $first)" = 0 ] || [ "$(of $second)" = 0 ] || [ "$(samples tid.data)" -le 2 ] || break
+done
 kill $first $second
 wait $first $second 2>/dev/null
 for pid in $first $second; do
-    "$RECKON" dump --json pids.data | grep '"type":"SAMPLE"' | grep -q "\"pid\":$pid," || fail "-p: nothing of $pid"
+    [ "$(of $pid)" != 0 ] || fail "-p: nothing of $pid"
 done
 "$RECKON" dump --json pids.data | grep '"type":"MMAP2"' | grep -q "\"pid\":$first," || fail "-p: no mappings"
 [ "$(samples tid.data)" -gt 2 ] || fail "-t: few samples"
@@ -155,8 +167,11 @@ done
 [ $? = 1 ] && grep -q 'no process' err || fail "-p of nobody"
 
 # Later, and when it is told to; what was mapped before is known.
-"$RECKON" record -q -e cpu-clock:u -D 100 --duration 0.4 -o late.data sh -c "$long" 2>err
-[ $? = 143 ] || fail "--duration: the command's status"
+for seconds in 0.4 4 40; do
+    "$RECKON" record -q -e cpu-clock:u -D 100 --duration $seconds -o late.data sh -c "$long" 2>err
+    [ $? = 143 ] || fail "--duration: the command's status"
+    [ "$(samples late.data)" -le 5 ] || break
+done
 [ "$(samples late.data)" -gt 5 ] || fail "-D: few samples"
 "$RECKON" report late.data 2>err | grep -qE 'sh|dash|bash' || fail "-D: no mappings"
 rm -f ctl ack
@@ -164,9 +179,9 @@ mkfifo ctl ack
 "$RECKON" record -q -e cpu-clock:u -D -1 --control fifo:ctl,ack -o told.data sh -c "$long" 2>err & told=$!
 for word in enable ping; do
     echo $word >ctl
-    [ "$(timeout 10 head -c 4 ack)" = ack ] || fail "--control $word"
-    timeout 10 head -c 1 ack >/dev/null
-    sleep 0.3
+    [ "$(timeout 200 head -c 4 ack)" = ack ] || fail "--control $word"
+    timeout 200 head -c 1 ack >/dev/null
+    worked $told
 done
 echo stop >ctl
 wait $told
@@ -204,7 +219,10 @@ grep -q "^reckon record: $(printf "%'d" $total | tr -d ,) samples" <(tr -d , <er
 
 # Progress comes on a terminal, and the closing line says what it must.
 if command -v script >/dev/null; then
-    script -qec "'$RECKON' record --progress -e cpu-clock:u --duration 1.3 -o shown.data sh -c '$long'" tty >/dev/null
+    for seconds in 1.3 5 20; do # it comes each second
+        script -qec "'$RECKON' record --progress -e cpu-clock:u --duration $seconds -o shown.data sh -c '$long'" tty >/dev/null
+        ! grep -q 'samples, .* lost, ' tty || break
+    done
     grep -qE '[0-9,]+ samples, [0-9,]+/s, 0 lost, [0-9.]+ [KM]?B' tty || { cat tty; fail "no progress"; }
 fi
 "$RECKON" record -e page-faults:u -c 1 -o closing.data true 2>err || fail "closing"

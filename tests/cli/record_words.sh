@@ -54,10 +54,10 @@ assert len(lengths) > 5 and max(lengths) == 2, lengths' || fail "--max-stack 2 o
 done
 
 # A script's background jobs ignore SIGINT; where nothing else ends a recording, it does, as perf's.
-sh -c 'while :; do :; done' & spinner=$!
+sh -c 'while kill -0 $PPID; do :; done' & spinner=$!
 "$RECKON" record -e cpu-clock:u -p $spinner -o background.data 2>err & recorder=$!
-for try in $(seq 300); do # until it records: the first flush, a second at most
-    "$RECKON" dump --type sample background.data 2>/dev/null | grep -q SAMPLE && break
+until "$RECKON" dump --type sample background.data 2>/dev/null | grep -q SAMPLE; do # it has flushed once
+    kill -0 $recorder || fail "it ended"
     sleep 0.1
 done
 kill -INT $recorder

@@ -106,9 +106,9 @@ if "$ROOM" nobody >/dev/null && $nobody test -x "$RECKON" && [ "$(cat /proc/sys/
 fi
 
 # Nobody reads any more, and there is no command to wait for: it ends.
-timeout 60 "$RECKON" stat -p $$ -I 10 -e page-faults 2>&1 >/dev/null | head -n 2 >out
+timeout 250 "$RECKON" stat -p $$ -I 10 -e page-faults 2>&1 >/dev/null | head -n 2 >out
 [ "${PIPESTATUS[0]}" = 1 ] || fail "stderr's reader is gone, and it went on"
-timeout 60 "$RECKON" stat -p $$ -I 10 -e page-faults -o - 2>err | head -n 2 >out
+timeout 250 "$RECKON" stat -p $$ -I 10 -e page-faults -o - 2>err | head -n 2 >out
 [ "${PIPESTATUS[0]}" = 1 ] && grep -q 's wall' err || fail "stdout's reader is gone, and it went on"
 
 # A full disk, a reader that is gone: said, status 1, and the counts are on stderr.
@@ -119,8 +119,9 @@ for format in "" --json --csv "-I 10"; do
         grep -q '/dev/full: No space left' err && grep -q 'page-faults' err || fail "a full disk ($format): the counts are lost"
     fi
     mkfifo fifo
-    head -c 0 fifo &
-    "$RECKON" stat $format -e page-faults -o fifo sleep 0.1 2>err
+    rm -f closed
+    { head -c 0 fifo; : >closed; } &
+    "$RECKON" stat $format -e page-faults -o fifo sh -c 'until [ -e closed ]; do sleep 0.01; done' 2>err
     [ $? = 1 ] || fail "a reader that is gone ($format): status"
     grep -q 'fifo: Broken pipe' err && grep -q 'page-faults' err || fail "a reader that is gone ($format): the counts are lost"
     wait

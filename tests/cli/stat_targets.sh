@@ -65,11 +65,10 @@ n=$(field 'd["events"][0]["value"]' <out)
 kill "$other"; wait "$other" 2>/dev/null
 
 # It ends with the process, and so it does for a thread; no command, status 0.
-"$RECKON" stat -p "$pid" -e page-faults -o out 2>err 5>&- & stat=$!
-"$RECKON" stat -t "$tid" -e page-faults -o out2 2>err2 5>&- & stat2=$!
-counters() { ls -l "/proc/$1/fd" 2>/dev/null | grep -c perf_event; } # both have opened all that they will
-for i in $(seq 200); do [ "$(counters $stat)" -ge 5 ] && [ "$(counters $stat2)" -ge 1 ] && break; sleep 0.05; done
-sleep 0.2
+rm out
+"$RECKON" stat -p "$pid" -I 10 -e page-faults -o out 2>err 5>&- & stat=$!
+"$RECKON" stat -t "$tid" -I 10 -e page-faults -o out2 2>err2 5>&- & stat2=$!
+until [ -s out ] && [ -s out2 ]; do sleep 0.05; done # both count
 exec 5>&-
 wait "$stat" || fail "-p: status $? at the process's end"
 wait "$stat2" || fail "-t: status $? at the thread's end"
@@ -176,7 +175,7 @@ fi
 # told by a file of our own, in a mount namespace of our own: nobody's CPU is taken off.
 cat >come.sh <<'SH'
 printf '0-1\n' >online
-sleep 1.5
+until [ "$(ls -l /proc/$PPID/fd | grep -c perf_event)" = 2 ]; do sleep 0.1; done # reckon has seen it
 exec taskset -c 1 python3 -S -c 'import mmap; m = mmap.mmap(-1, 500 * mmap.PAGESIZE); [m.__setitem__(i * mmap.PAGESIZE, 1) for i in range(500)]'
 SH
 cat >plug.sh <<'SH'

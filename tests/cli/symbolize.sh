@@ -72,7 +72,7 @@ PY
 process() { # of a program: pid and address
     "$@" >address &
     pid=$!
-    for i in $(seq 100); do [ -s address ] && break; sleep 0.05; done
+    until [ -s address ]; do kill -0 $pid || fail "$* ended"; sleep 0.05; done
     address=$(cat address)
 }
 finish() { kill $pid; wait $pid 2>/dev/null; rm -f address; }
@@ -98,7 +98,7 @@ if unshare -m true 2>/dev/null; then
     cp "$RECKON" room/program
     unshare -m sh -c 'mount -t tmpfs none room && cp inlined room/program && exec room/program' >address &
     pid=$!
-    for i in $(seq 100); do [ -s address ] && break; sleep 0.05; done
+    until [ -s address ]; do kill -0 $pid || fail "it ended in its namespace"; sleep 0.05; done
     "$RECKON" symbolize -p $pid -P "$(cat address)" >out 2>err || fail "another mount namespace"
     grep -q '^outermost at .*inlined.c:1[56]$' out || fail "another mount namespace, by /proc/PID/root"
     finish

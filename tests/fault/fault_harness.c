@@ -113,7 +113,7 @@ int main(void)
     for (mistake = NONE; mistake < MISTAKES; mistake++) {
         char name[32];
         snprintf(name, sizeof name, "mistake %d", (int)mistake);
-        struct fault_scenario s = {.name = name, .prepare = prepare, .run = scenario, .limit_s = 2};
+        struct fault_scenario s = {.name = name, .prepare = prepare, .run = scenario, .limit_s = 5};
         int expected = mistake != NONE;
         if (fault_main(&s, 1, (char *[]){name, NULL}) != expected) {
             printf("FAIL: %s should %s\n", name, expected ? "have been found" : "be all right");

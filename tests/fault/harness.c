@@ -27,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIMIT_S 20       /* of one run */
+#define LIMIT_S 100      /* of one run */
 #define MAX_FAULTS 20000 /* of one kind: a scenario beyond it does not end */
 
 static const char *const kind_names[] = {"none", "memory", "call", "strike"};

@@ -114,8 +114,7 @@ __attribute__((unused)) static void victim_kill(const struct victim *v)
         return;
     kill(v->pid, SIGKILL);
     snprintf(path, sizeof path, "/proc/%d/stat", v->pid);
-    for (int i = 0; i < 200 && state != 'Z';
-         i++) { /* until it is dead, not until it is gone: that is to wait for */
+    while (state != 'Z') { /* until it is dead, not until it is gone: that is to wait for */
         FILE *file = fopen(path, "re");
         if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
             state = 'Z';

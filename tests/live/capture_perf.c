@@ -85,12 +85,24 @@ static void system_wide(void)
                     "capture_perf"));
 }
 
+/* The bytes of records that a file's header tells of. */
+static uint64_t flushed(const char *path)
+{
+    uint64_t header[7] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool read_whole = fd >= 0 && read(fd, header, sizeof header) == (ssize_t)sizeof header;
+    if (fd >= 0)
+        close(fd);
+    return read_whole ? header[6] : 0;
+}
+
 /* Killed while it writes, again and again: both still read the same samples, and some. */
 static void killed(void)
 {
     struct rk_set_options o = {.size = sizeof o, .period = 1, .records = RK_RECORDS_PROFILE};
     for (int i = 0; i < 3; i++) {
         struct rk_stream_info info;
+        unlink("data");
         pid_t pid = fork();
         CHECK(pid >= 0);
         if (pid == 0) {
@@ -99,7 +111,9 @@ static void killed(void)
             _exit(0);
         }
         setpgid(pid, pid);
-        usleep(650000u + (unsigned)i * 111111u);
+        while (flushed("data") < 50000) /* hundreds of samples */
+            usleep(10000);
+        usleep((unsigned)i * 111111u);
         kill(-pid, SIGKILL);
         CHECK(waitpid(pid, NULL, 0) == pid);
         size_t n = same_sights("data", &info);
@@ -126,7 +140,7 @@ int main(int argc, char **argv)
         if (fork() == 0)
             busy_ms(200);
         if (!strcmp(argv[1], "faults"))
-            for (int i = 0; i < 500; i++) {
+            for (int i = 0; i < 5000; i++) { /* it is killed */
                 touch(100);
                 usleep(5000);
             }

@@ -1,7 +1,10 @@
 """What the tests share. They run against the installed package: tests/python/run."""
+import contextlib
 import mmap
 import os
 import sys
+import threading
+import time
 
 import pytest
 
@@ -36,6 +39,31 @@ def hardware():
 
 def descriptors():
     return len(os.listdir("/proc/self/fd"))
+
+
+def counters():
+    """This process's descriptors of events."""
+    found = 0
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            found += "perf_event" in os.readlink(f"/proc/self/fd/{name}")
+    return found
+
+
+@contextlib.contextmanager
+def when_counting(action):
+    """Inside, another thread calls it once this process has more counters than before."""
+    before = counters()
+
+    def wait():
+        while counters() <= before:
+            time.sleep(0.01)
+        action()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    yield
+    thread.join()
 
 
 def resident():
