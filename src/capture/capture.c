@@ -129,7 +129,7 @@ static int write_tracing(struct rk_capture *c, struct rk_error *e)
     for (uint32_t i = 0; i < set->n_events; i++)
         if (!set->events[i].absent && set->events[i].attr.type == PERF_TRACEPOINT)
             names[n++] = set->events[i].event.name;
-    int r = n ? tracing_collect(c->host->root, names, n, &bytes) : 0;
+    int r = n ? tracing_collect(c->host, names, n, &bytes) : 0;
     if (n == 0 || (r < 0 && r != -ENOMEM))
         return 0;
     if (r == 0)

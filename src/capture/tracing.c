@@ -1,6 +1,7 @@
 #include "capture/tracing.h"
 
 #include "base/cleanup.h"
+#include "host/host.h"
 #include "sys/file.h"
 #include "sys/perf.h"
 
@@ -28,7 +29,7 @@ static int put_u32(tracing_bytes *to, uint32_t value)
 static int put_file(tracing_bytes *to, int root, const char *directory, const char *path)
 {
     _cleanup_free_ char *text = NULL;
-    char whole[768];
+    char whole[4800];
     size_t n;
 
     snprintf(whole, sizeof whole, "%s/%s", directory, path);
@@ -93,21 +94,21 @@ static int collect(int root, const char *directory, const char *const *names, si
     return r < 0 ? r : put(to, nothing, sizeof nothing);
 }
 
-int tracing_collect(int root, const char *const *names, size_t n, tracing_bytes *ret)
+int tracing_collect(struct rk_host *host, const char *const *names, size_t n, tracing_bytes *ret)
 {
-    static const char *const places[] = {"sys/kernel/tracing/events", "sys/kernel/debug/tracing/events"};
-    int r = -ENOENT;
+    tracing_bytes bytes = {0};
+    const char *place;
+    char directory[4200];
+    int r = rk_host_mount(host, RK_MOUNT_TRACEFS, &place);
 
-    for (size_t i = 0; i < 2; i++) {
-        tracing_bytes bytes = {0};
-        r = collect(root, places[i], names, n, &bytes);
-        if (r == 0) {
-            *ret = bytes;
-            return 0;
-        }
+    if (r < 0)
+        return r;
+    if ((size_t)snprintf(directory, sizeof directory, "%s/events", place) >= sizeof directory)
+        return -ENAMETOOLONG;
+    r = collect(host->root, directory, names, n, &bytes);
+    if (r < 0)
         vector_free(&bytes);
-        if (r == -ENOMEM)
-            break;
-    }
+    else
+        *ret = bytes;
     return r;
 }

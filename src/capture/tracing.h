@@ -9,10 +9,12 @@
 
 #include <stdint.h>
 
+struct rk_host;
+
 typedef VECTOR(unsigned char) tracing_bytes;
 
 /* `names`: "system:event", each perhaps with modifiers behind a second colon. 0, or -errno: tracefs can't be read, out
  * of memory. */
-int tracing_collect(int root, const char *const *names, size_t n, tracing_bytes *ret);
+int tracing_collect(struct rk_host *host, const char *const *names, size_t n, tracing_bytes *ret);
 
 #endif

@@ -83,26 +83,21 @@ static int keep(struct stream_formats *formats, uint32_t event, const char *text
 /* "sched:sched_switch:u" → events/sched/sched_switch/format, where tracefs is. */
 static int keep_live(struct stream_formats *formats, const struct rk_stream *st, uint32_t event)
 {
-    static const char *const places[] = {"sys/kernel/tracing/events", "sys/kernel/debug/tracing/events"};
-    const char *name = st->events.items[event].name, *colon = strchr(name, ':');
-    int r = -ENOENT;
+    const char *name = st->events.items[event].name, *colon = strchr(name, ':'), *place;
+    struct rk_host *host = st->live->set->host;
+    _cleanup_free_ char *text = NULL;
+    char path[4800];
+    size_t n;
 
     if (!colon)
         return -ENOENT;
-    for (size_t i = 0; i < 2; i++) {
-        char path[640];
-        _cleanup_free_ char *text = NULL;
-        size_t n;
-
-        snprintf(path, sizeof path, "%s/%.*s/%.*s/format", places[i], (int)(colon - name), name,
-                 (int)strcspn(colon + 1, ":"), colon + 1);
-        int k = sys_file_load(st->live->set->host->root, path, FORMAT_BYTES_MAX, &text, &n);
-        if (k == 0)
-            return keep(formats, event, text, n);
-        if (r == -ENOENT)
-            r = k;
-    }
-    return r;
+    int r = rk_host_mount(host, RK_MOUNT_TRACEFS, &place);
+    if (r < 0)
+        return r;
+    snprintf(path, sizeof path, "%s/events/%.*s/%.*s/format", place, (int)(colon - name), name,
+             (int)strcspn(colon + 1, ":"), colon + 1);
+    r = sys_file_load(host->root, path, FORMAT_BYTES_MAX, &text, &n);
+    return r < 0 ? r : keep(formats, event, text, n);
 }
 
 static const struct event_format *find(const struct stream_formats *formats, uint32_t event)

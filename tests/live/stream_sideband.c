@@ -99,7 +99,8 @@ static void mapped(void)
     for (; rk_stream_next(st, &r) == 1; rk_stream_release(st)) {
         struct rk_mapping m = {.size = sizeof m};
         struct rk_task t = {.size = sizeof t};
-        if (rk_record_mapping(r, &m) == 0 && strcmp(m.path, "//anon") != 0) { /* a thread's stack is one */
+        /* Not a thread's stack, and not the heap, which malloc may extend. */
+        if (rk_record_mapping(r, &m) == 0 && strcmp(m.path, "//anon") != 0 && strcmp(m.path, "[heap]") != 0) {
             code += m.start == (uint64_t)(uintptr_t)execute && !(r->misc & RK_MISC_MMAP_DATA);
             data += m.start == (uint64_t)(uintptr_t)load && (r->misc & RK_MISC_MMAP_DATA);
             others += !(r->present & RK_PRESENT_SYNTHESISED); /* what was mapped before */
