@@ -95,6 +95,18 @@ static inline bool live_exact(void)
     return getenv("RECKON_GUEST") != NULL;
 }
 
+/*
+ * Whether getpid() is the number by which tracepoints and their filters know this process: not in a namespace of
+ * processes, which gives it another one.
+ */
+static inline bool live_global_pids(void)
+{
+    char name[64];
+    ssize_t n = readlink("/proc/self/ns/pid", name, sizeof name - 1);
+    name[n > 0 ? n : 0] = '\0';
+    return strcmp(name, "pid:[4026531836]") == 0; /* the first one's, in every kernel */
+}
+
 /* Two counts that must be the same in the guest, and within a thousandth of each other elsewhere; within a 25th where
  * the kernel's work is counted too. */
 __attribute__((unused)) static int64_t live_part = 1000;
