@@ -20,7 +20,7 @@ worked() { # waits until the recorder's command has run for a while, however bus
     done
     fail "the command does not get on"
 }
-header() { ! command -v perf >/dev/null || perf report --header-only -I -i "$1" 2>/dev/null | grep -q "$2"; }
+header() { ! command -v perf >/dev/null || perf report --header-only -I -i "$1" 2>/dev/null | grep "$2" >/dev/null; }
 
 # Mistakes, each with status 2 and nothing made.
 while read -r words; do
@@ -111,7 +111,7 @@ for s in inside:
     assert s["chain"] and s["regs_user"]["registers"]["ip"] == s["ip"], s
 ' 2>err || fail "-g --regs: $(tail -n 1 err)"
 if command -v perf >/dev/null && perf --version >/dev/null 2>&1; then
-    perf script -F ip,uregs -i frames.data 2>err | grep -q 'ABI:2.*SP:0x.*IP:0x' || fail "-g --regs: perf script -F uregs"
+    perf script -F ip,uregs -i frames.data 2>err | grep 'ABI:2.*SP:0x.*IP:0x' >/dev/null || fail "-g --regs: perf script -F uregs"
 fi
 for file in dwarf regs data few z frames; do
     [ "$(samples $file.data)" -gt 5 ] || fail "$file: few samples"
