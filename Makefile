@@ -29,6 +29,7 @@ test: all
 	@tests/own-mounts $(MESON) test -C $(BUILD) --no-rebuild --num-processes $(JOBS) --print-errorlogs $(TESTS)
 
 bench: all
+	@for name in $(BENCH); do [ -x bench/$$name ] || { echo "bench/ has no $$name; bench/README.md lists them" && exit 2; }; done
 	@$(MESON) test -C $(BUILD) --no-rebuild --benchmark --verbose $(BENCH); status=$$?; \
 	bench/summary -b $(BUILD) $(BENCH) && exit $$status
 
