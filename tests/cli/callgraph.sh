@@ -167,7 +167,7 @@ done
 # perf shows of each file what it has found itself in the same stacks.
 perf --version >/dev/null 2>&1 || { echo "perf is not installed: not compared"; exit 0; }
 perf script --no-inline -F ip,sym -i keep.dwarf >theirs 2>perf.err || fail "perf script"
-awk '/ main$/ { main++ } / burn$/ { burn++ } END { exit !(burn > 100 && main == burn) }' theirs || fail "perf on kept stacks"
+awk '/ main$/ { main++ } / burn$/ { burn++ } END { print burn + 0, "in burn,", main + 0, "with main"; exit !(burn > 100 && main == burn) }' theirs || fail "perf on kept stacks"
 # … sample by sample, from burn to main: as many of each stack
 ours() {
     "$RECKON" export "$1" 2>err | awk '{ n = $NF; sub(/ [0-9]+$/, ""); k = split($0, f, ";"); s = ""
@@ -187,7 +187,7 @@ for file in first.data keep.dwarf dwarf.data; do
     [ -s a ] && cmp -s a b || { diff a b | cut -c -200 | head -20; fail "$file: perf's stacks are others"; }
 done
 perf script --no-inline -F ip,sym -i first.data >theirs 2>perf.err || fail "perf script"
-awk '/ main$/ { main++ } / burn$/ { burn++ } END { exit !(burn > 100 && main == burn) }' theirs || fail "perf on frames"
+awk '/ main$/ { main++ } / burn$/ { burn++ } END { print burn + 0, "in burn,", main + 0, "with main"; exit !(burn > 100 && main == burn) }' theirs || fail "perf on frames"
 if "$SOURCE"/tests/perf-record -q -F 2000 -e cpu-clock:u --call-graph dwarf -o perf.own ./deep deep 25 2>perf.err; then
     whole perf.own down 25
     ours perf.own >a
