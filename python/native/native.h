@@ -64,9 +64,9 @@ struct reading {
 struct reading *reading_make(PyTypeObject *type, PyObject *set, Py_ssize_t n);
 
 /* The stream's handle; NULL with an exception: it is closed, or in use. */
-struct rk_stream *stream_usable(PyObject *stream);
+struct rk_stream *stream_usable(PyObject *o);
 /* While it is read without the interpreter's lock (busy 1), nobody else uses it or its set. */
-void stream_lend(PyObject *stream, int busy);
+void stream_lend(PyObject *o, int busy);
 
 /* A Profile of what a call has made; or raises what it says. */
 PyObject *profile_wrap(struct state *state, int rc, const struct rk_error *e, struct rk_profile *handle);

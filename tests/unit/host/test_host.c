@@ -462,7 +462,7 @@ static void several_mounts(void **state)
             const char *path = NULL;
             int rc = rk_host_mount(host, kinds[kind], &path);
             if (rc != (wanted[kind] ? 0 : -ENOENT) ||
-                strcmp(path ? path : "", wanted[kind] ? wanted[kind] : ""))
+                strcmp(path ? path : "", wanted[kind] ? wanted[kind] : "") != 0)
                 fail_msg("row %zu: %d %s, not %s", i, rc, path ? path : "",
                          wanted[kind] ? wanted[kind] : "none");
         }
