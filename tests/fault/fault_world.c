@@ -20,7 +20,7 @@ static int take(struct rk_stream *stream, uint64_t *digest)
         if (!(record->present & RK_PRESENT_SYNTHESISED))
             continue;
         made++;
-        if (record->type == RK_RECORD_MMAP2)
+        if (record->type == RK_RECORD_MMAP2 && !attached) /* each victim has mappings of its own */
             *digest = fault_fold(*digest, &record->bytes, sizeof record->bytes);
     }
     if (rc < 0) {
