@@ -229,7 +229,7 @@ RK_API double rk_value_scale(const struct rk_value *now, const struct rk_value *
  * A total that is read many times and never goes backwards, as V × E / R of the running totals may: what was counted,
  * and what it would have counted while it waited for the PMU, estimated interval by interval. Its bound is narrower the
  * more steady the readings show the rate to be. Zeroed to begin with; read once it is rk_value_scale().
- * src/count/scale.c has the derivation.
+ * src/set/scale.c has the derivation.
  */
 struct rk_estimate {
     struct rk_value last;                       /* what was read last */

@@ -86,28 +86,28 @@ static int write_header(struct rk_capture *c, uint32_t level, struct rk_error *e
 {
     const struct rk_set *set = c->set;
     const struct perfdata_writer_options how = {.pipe = c->pipe, .begin = true, .level = (int)level};
-    _cleanup_free_ struct perf_attr *attrs = calloc(set->n_events, sizeof *attrs);
-    _cleanup_free_ struct perfdata_writer_event *events = calloc(set->n_events, sizeof *events);
-    _cleanup_free_ uint64_t *ids = calloc((size_t)set->n_events * set->n_slots, sizeof *ids);
+    _cleanup_free_ struct perf_attr *attrs = calloc(set_n_events(set), sizeof *attrs);
+    _cleanup_free_ struct perfdata_writer_event *events = calloc(set_n_events(set), sizeof *events);
+    _cleanup_free_ uint64_t *ids = calloc((size_t)set_n_events(set) * set_n_slots(set), sizeof *ids);
     if (!c->file_events)
-        c->file_events = calloc(set->n_events, sizeof *c->file_events);
+        c->file_events = calloc(set_n_events(set), sizeof *c->file_events);
     if (!c->told)
-        c->told = calloc(set->n_events, sizeof *c->told);
+        c->told = calloc(set_n_events(set), sizeof *c->told);
     c->file_events_n = 0;
     if (!events || !ids || !attrs || !c->file_events || !c->told)
         return fail_memory(e, RK_STAGE_CAPTURE);
 
     uint64_t *at = ids;
-    for (uint32_t i = 0; i < set->n_events; i++) {
-        if (set->events[i].absent)
+    for (uint32_t i = 0; i < set_n_events(set); i++) {
+        if (set_absent(set, i))
             continue;
         struct perfdata_writer_event *event = &events[c->file_events_n];
-        attrs[i] = set->events[i].attr;
+        attrs[i] = *set_attr(set, i);
         frames_attr(&c->frames, i, &attrs[i]);
-        if (*set->events[i].event.probe)
+        if (*set_event(set, i)->probe)
             attrs[i].config1 = 0; /* an address in this process, where the probe's text was */
-        *event = (struct perfdata_writer_event){&attrs[i], at, 0, set->events[i].event.name};
-        for (uint32_t slot = 0; slot < set->n_slots; slot++)
+        *event = (struct perfdata_writer_event){&attrs[i], at, 0, set_event(set, i)->name};
+        for (uint32_t slot = 0; slot < set_n_slots(set); slot++)
             if (set_fd(set, slot, i) >= 0)
                 *at++ = set_id(set, slot, i);
         event->ids_n = (size_t)(at - event->ids);
@@ -120,15 +120,15 @@ static int write_header(struct rk_capture *c, uint32_t level, struct rk_error *e
 static int write_tracing(struct rk_capture *c, struct rk_error *e)
 {
     const struct rk_set *set = c->set;
-    _cleanup_free_ const char **names = calloc(set->n_events, sizeof *names);
+    _cleanup_free_ const char **names = calloc(set_n_events(set), sizeof *names);
     tracing_bytes bytes = {0};
     size_t n = 0;
 
     if (!names)
         return fail_memory(e, RK_STAGE_CAPTURE);
-    for (uint32_t i = 0; i < set->n_events; i++)
-        if (!set->events[i].absent && set->events[i].attr.type == PERF_TRACEPOINT)
-            names[n++] = set->events[i].event.name;
+    for (uint32_t i = 0; i < set_n_events(set); i++)
+        if (!set_absent(set, i) && set_attr(set, i)->type == PERF_TRACEPOINT)
+            names[n++] = set_event(set, i)->name;
     int r = n ? tracing_collect(c->host, names, n, &bytes) : 0;
     if (n == 0 || (r < 0 && r != -ENOMEM))
         return 0;
@@ -160,8 +160,8 @@ static uint64_t longest_chain(struct rk_host *host, const struct rk_set *set)
 {
     int64_t limit;
 
-    if (set->options.max_stack)
-        return set->options.max_stack;
+    if (set_options(set)->max_stack)
+        return set_options(set)->max_stack;
     return rk_host_limit(host, RK_LIMIT_MAX_STACK, &limit) == 0 && limit > 0 ? (uint64_t)limit : UINT64_MAX;
 }
 

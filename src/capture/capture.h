@@ -9,7 +9,7 @@
 #include "capture/hits.h"
 #include "capture/place.h"
 #include "host/host.h"
-#include "open/set.h"
+#include "set/set.h"
 #include "perfdata/writer.h"
 #include "stream/stream.h"
 #include "target/target.h"

@@ -1,7 +1,7 @@
 #include "capture/frames.h"
 
 #include "base/error.h"
-#include "open/set.h"
+#include "set/set.h"
 #include "record/encode.h"
 #include "unwind/memo.h"
 
@@ -83,7 +83,7 @@ int frames_answered(struct frames *frames, const struct rk_record *record, struc
 
 static bool has_stacks(const struct rk_set *set, uint32_t event)
 {
-    return !set->events[event].absent && chain_has_stack(set->events[event].attr.sample_type);
+    return !set_absent(set, event) && chain_has_stack(set_attr(set, event)->sample_type);
 }
 
 int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, const char *root,
@@ -92,11 +92,11 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
     const struct rk_unwinder_options options = {.size = sizeof options, .root = root};
     uint32_t some = 0;
 
-    for (uint32_t i = 0; i < set->n_events; i++)
+    for (uint32_t i = 0; i < set_n_events(set); i++)
         some += has_stacks(set, i);
     if (some == 0 || rk_unwinder_registers(RK_MACHINE_HERE) == 0)
         return 0;
-    frames->layouts = calloc(set->n_events, sizeof *frames->layouts);
+    frames->layouts = calloc(set_n_events(set), sizeof *frames->layouts);
     frames->chain = malloc(CHAIN_WORDS * sizeof *frames->chain);
     frames->record = aligned_alloc(8, RECORD_BYTES_MAX);
     if (!frames->layouts || !frames->chain || !frames->record)
@@ -105,10 +105,10 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
     if (r < 0)
         return r;
     frames->regs = regs;
-    frames->limited = set->options.max_stack != 0;
-    frames->max = frames->limited ? set->options.max_stack : FRAMES_MAX;
-    for (uint32_t i = 0; i < set->n_events; i++) {
-        struct perf_attr attr = set->events[i].attr;
+    frames->limited = set_options(set)->max_stack != 0;
+    frames->max = frames->limited ? set_options(set)->max_stack : FRAMES_MAX;
+    for (uint32_t i = 0; i < set_n_events(set); i++) {
+        struct perf_attr attr = *set_attr(set, i);
         if (!has_stacks(set, i))
             continue;
         frames->layouts[i].sample_type =
@@ -116,7 +116,7 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
         frames_attr(frames, i, &attr);
         if (layout_init(&frames->layouts[i], &attr) < 0)
             return fail_argument(e, RK_STAGE_CAPTURE, "%s: its sample fields can't be together",
-                                 set->events[i].event.name);
+                                 set_event(set, i)->name);
         if (!frames->file)
             frames->file = &frames->layouts[i];
     }

@@ -234,7 +234,7 @@ static int put_groups(struct rk_capture *c)
     for (uint32_t i = 0; i < c->file_events_n && r == 0; i++) {
         uint32_t members = 0;
         for (uint32_t k = 0; k < c->file_events_n; k++)
-            members += c->set->events[c->file_events[k]].leader == c->file_events[i];
+            members += set_leader(c->set, c->file_events[k]) == c->file_events[i];
         if (members < 2)
             continue;
         groups++;
@@ -253,7 +253,7 @@ static int put_clock(struct rk_capture *c)
 {
     perfdata_bytes bytes = {0};
 
-    return c->set->options.clock_set ? give(c, FEATURE_CLOCKID, &bytes, bytes_u64(&bytes, 1)) : 0;
+    return set_options(c->set)->clock_set ? give(c, FEATURE_CLOCKID, &bytes, bytes_u64(&bytes, 1)) : 0;
 }
 
 int capture_machine(struct rk_capture *c)

@@ -112,7 +112,7 @@ int reader_open(struct rk_stream *st, size_t limit, const struct reader_stacks *
     for (uint32_t i = 0; i < live->n; i++)
         rings[i] = live->rings[i].ring;
     struct reader *reader = NULL;
-    int r = reader_start(&reader, rings, live->n, live->set->ring_bytes, limit, stacks, look, live);
+    int r = reader_start(&reader, rings, live->n, set_ring_bytes(live->set).now, limit, stacks, look, live);
     if (r < 0) {
         free(rings);
         return r;

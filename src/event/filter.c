@@ -1,7 +1,7 @@
 /*
  * The kernel answers a filter that it does not like with EINVAL alone, so that what can be wrong is looked for here,
  * where there is a place to point at: a field that is not there, a text without quotes. One pass, predicate by
- * predicate; the kernel has the last word when it is set (open/opening.c).
+ * predicate; the kernel has the last word when it is set (set/opening.c).
  *
  *     filter    = predicate { ( "&&" | "||" ) predicate }, with parentheses, and "!" before any of it
  *     predicate = field [ ".function" ] operator value

@@ -7,7 +7,7 @@
  */
 #include "base/abi.h"
 #include "list/list.h"
-#include "open/policy.h"
+#include "set/policy.h"
 #include "sys/file.h"
 #include "sys/perf.h"
 

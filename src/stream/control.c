@@ -22,7 +22,7 @@ static int output(struct rk_stream *st, uintptr_t paused)
     int r = check(st);
 
     for (uint32_t i = 0; r == 0 && i < st->live->n; i++)
-        r = sys_perf_control(st->live->set->rings[i].fd, IOC_PAUSE_OUTPUT, paused);
+        r = sys_perf_control(set_ring(st->live->set, i)->fd, IOC_PAUSE_OUTPUT, paused);
     return r;
 }
 
@@ -45,9 +45,9 @@ static int each_descriptor(struct rk_stream *st, uint32_t event, int (*what)(int
     if (r < 0)
         return r;
     const struct rk_set *set = st->live->set;
-    if (event >= set->n_events)
+    if (event >= set_n_events(set))
         return -ERANGE;
-    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+    for (uint32_t slot = 0; slot < set_n_slots(set); slot++) {
         int fd = set_fd(set, slot, event);
         if (fd < 0)
             continue;
@@ -93,7 +93,7 @@ int rk_stream_world(struct rk_stream *st)
 {
     int r = check(st);
 
-    if (r == 0 && (st->live->set->options.records & RK_RECORDS_PROFILE) != RK_RECORDS_PROFILE)
+    if (r == 0 && (set_options(st->live->set)->records & RK_RECORDS_PROFILE) != RK_RECORDS_PROFILE)
         r = -EINVAL;
     if (r < 0)
         return r;

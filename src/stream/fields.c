@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "host/host.h"
-#include "open/set.h"
+#include "set/set.h"
 #include "record/format.h"
 #include "stream/live.h"
 #include "sys/file.h"
@@ -84,7 +84,7 @@ static int keep(struct stream_formats *formats, uint32_t event, const char *text
 static int keep_live(struct stream_formats *formats, const struct rk_stream *st, uint32_t event)
 {
     const char *name = st->events.items[event].name, *colon = strchr(name, ':'), *place;
-    struct rk_host *host = st->live->set->host;
+    struct rk_host *host = set_host(st->live->set);
     _cleanup_free_ char *text = NULL;
     char path[4800];
     size_t n;

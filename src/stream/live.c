@@ -48,10 +48,10 @@ int live_watch(struct stream_live *live, uint32_t index)
     struct live_ring *ring = &live->rings[index];
     const struct rk_set *set = live->set;
 
-    for (; ring->slot < set->n_slots; ring->slot++) {
-        if (set->slots[ring->slot].cpu != set->rings[index].cpu)
+    for (; ring->slot < set_n_slots(set); ring->slot++) {
+        if (set_slot_cpu(set, ring->slot) != set_ring(set, index)->cpu)
             continue;
-        for (uint32_t event = 0; event < set->n_events; event++) {
+        for (uint32_t event = 0; event < set_n_events(set); event++) {
             int fd = set_fd(set, ring->slot, event);
             if (fd < 0)
                 continue;
@@ -239,7 +239,7 @@ void live_ways(struct rk_stream *st)
     st->views = straight ? live_views : NULL;
     st->refill = straight ? NULL : single ? live_held : live_refill;
     st->ring = straight && !st->deferred && stream_alike(st) ? live->rings[0].ring : NULL;
-    st->fork_word = live->set->fork_word;
+    st->fork_word = set_fork_word(live->set);
 }
 
 void live_feed(struct rk_stream *st, const struct live_feeder *feeder)
@@ -282,12 +282,12 @@ int live_snapshot(struct rk_stream *st)
     int error = 0, r;
 
     for (uint32_t i = 0; i < live->n; i++)
-        if ((r = sys_perf_control(live->set->rings[i].fd, IOC_PAUSE_OUTPUT, 1)) < 0)
+        if ((r = sys_perf_control(set_ring(live->set, i)->fd, IOC_PAUSE_OUTPUT, 1)) < 0)
             error = r;
     for (uint32_t i = 0; i < live->n && error == 0; i++)
         error = snapshot_ring(st, i);
     for (uint32_t i = 0; i < live->n; i++)
-        sys_perf_control(live->set->rings[i].fd, IOC_PAUSE_OUTPUT, 0);
+        sys_perf_control(set_ring(live->set, i)->fd, IOC_PAUSE_OUTPUT, 0);
     if (error < 0)
         return error;
     return order_drain(&st->order);

@@ -5,7 +5,7 @@
 #ifndef STREAM_LIVE_H
 #define STREAM_LIVE_H
 
-#include "open/set.h"
+#include "set/set.h"
 #include "ring/backward.h"
 #include "stream/stream.h"
 

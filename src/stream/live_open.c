@@ -22,8 +22,7 @@ struct stream_live *live_close(struct stream_live *live)
 {
     if (!live)
         return NULL;
-    live->set->streamed = false;
-    live->set->when_enabled = NULL;
+    set_stream_end(live->set);
     vector_free(&live->world.bytes);
     if (live_forked(live)) {
         /* The kernel did not copy the mappings to this process: something else may lie there. */
@@ -42,7 +41,7 @@ struct stream_live *live_close(struct stream_live *live)
 static int map_all(struct stream_live *live, size_t bytes, uint32_t *ret_failed)
 {
     for (uint32_t i = 0; i < live->n; i++) {
-        int r = (live->overwrite ? ring_map_backward : ring_map)(live->set->rings[i].fd, bytes,
+        int r = (live->overwrite ? ring_map_backward : ring_map)(set_ring(live->set, i)->fd, bytes,
                                                                  &live->rings[i].ring);
         if (r < 0) {
             *ret_failed = i;
@@ -61,15 +60,16 @@ static int note_smaller(struct stream_live *live, size_t bytes)
     size_t n_cpus = 0;
     char remedy[96];
 
-    if (rk_host_cpus(set->host, &cpus, &n_cpus) < 0 || n_cpus == 0)
+    if (rk_host_cpus(set_host(set), &cpus, &n_cpus) < 0 || n_cpus == 0)
         n_cpus = 1;
-    uint64_t all = (uint64_t)(set->ring_wanted + sys_page_size()) * live->n, kib = UINT64_C(1024) * n_cpus;
+    uint32_t wanted = set_ring_bytes(set).wanted;
+    uint64_t all = (uint64_t)(wanted + sys_page_size()) * live->n, kib = UINT64_C(1024) * n_cpus;
     snprintf(remedy, sizeof remedy, "sudo sysctl -w kernel.perf_event_mlock_kb=%ju",
              (uintmax_t)((all + kib - 1) / kib));
     return set_note_add(set, UINT32_MAX, RK_CAUSE_MLOCK, false, remedy,
                         "rings have %zu KiB each, not %u: the limit on locked memory (perf_event_mlock_kb, "
                         "RLIMIT_MEMLOCK) allows no more",
-                        bytes >> 10, set->ring_wanted >> 10);
+                        bytes >> 10, wanted >> 10);
 }
 
 /* Rings of the size that was asked for; where the mlock limit is in the way and the size was not the caller's
@@ -77,18 +77,18 @@ static int note_smaller(struct stream_live *live, size_t bytes)
 static int map_rings(struct stream_live *live, struct rk_error *e)
 {
     struct rk_set *set = live->set;
-    size_t bytes = set->ring_bytes, page = sys_page_size();
+    size_t bytes = set_ring_bytes(set).now, page = sys_page_size();
     uint32_t failed = 0;
     int r;
 
-    while ((r = map_all(live, bytes, &failed)) == -EPERM && !set->ring_bytes_fixed && bytes > page)
+    while ((r = map_all(live, bytes, &failed)) == -EPERM && !set_ring_bytes(set).fixed && bytes > page)
         bytes /= 2;
     if (r < 0)
-        return set_fail(set, RK_STAGE_MAP, set->rings[failed].slot, set->rings[failed].event, r,
+        return set_fail(set, RK_STAGE_MAP, set_ring(set, failed)->slot, set_ring(set, failed)->event, r,
                         (uint64_t)(bytes + page) * live->n, e);
-    if (bytes != set->ring_wanted && note_smaller(live, bytes) < 0)
+    if (bytes != set_ring_bytes(set).wanted && note_smaller(live, bytes) < 0)
         return fail_memory(e, RK_STAGE_MAP);
-    set->ring_bytes = (uint32_t)bytes;
+    set_ring_mapped(set, (uint32_t)bytes);
     for (uint32_t i = 0; i < live->n; i++) {
         uint32_t slot, event;
         r = set_ring_redirect(set, i, &slot, &event);
@@ -100,15 +100,15 @@ static int map_rings(struct stream_live *live, struct rk_error *e)
 
 static int add_events(struct rk_stream *st, struct rk_set *set, struct rk_error *e)
 {
-    for (uint32_t i = 0; i < set->n_events; i++) {
-        const struct set_event *event = &set->events[i];
-        int r = stream_event_add(st, &event->attr, event->event.name);
+    for (uint32_t i = 0; i < set_n_events(set); i++) {
+        const char *name = set_event(set, i)->name;
+        int r = stream_event_add(st, set_attr(set, i), name);
         if (r == -ENOMEM)
             return fail_memory(e, RK_STAGE_STREAM);
         if (r < 0)
             return fail(e, r, RK_STAGE_STREAM, RK_CAUSE_ARGUMENT, NULL,
-                        "%s: its sample fields can't be together", event->event.name);
-        for (uint32_t slot = 0; slot < set->n_slots; slot++)
+                        "%s: its sample fields can't be together", name);
+        for (uint32_t slot = 0; slot < set_n_slots(set); slot++)
             if (set_fd(set, slot, i) >= 0 && stream_id_add(st, set_id(set, slot, i), i) < 0)
                 return fail_memory(e, RK_STAGE_STREAM);
     }
@@ -122,27 +122,25 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
     if (set_forked(set))
         return fail(e, -ESTALE, RK_STAGE_STREAM, RK_CAUSE_FORKED, "open a set in the child itself",
                     "this set belongs to the process that forked this one");
-    if (!set->sampling || set->n_rings == 0)
+    if (set_n_rings(set) == 0)
         return fail_argument(e, RK_STAGE_STREAM,
                              "the set only counts: give rk_set_options a period or a frequency");
-    if (set->streamed)
+    if (!set_stream_begin(set))
         return fail(e, -EBUSY, RK_STAGE_STREAM, RK_CAUSE_ARGUMENT, "close that one, or open another set",
                     "the set has a stream or a capture already: its rings have one reader");
 
     struct rk_stream *st = stream_new();
-    if (!st)
-        return fail_memory(e, RK_STAGE_STREAM);
-    struct stream_live *live = st->live = calloc(1, sizeof *live + set->n_rings * sizeof live->rings[0]);
-    if (!live || !(live->values = calloc(set->n_events, sizeof *live->values))) {
-        st->live = NULL;
+    struct stream_live *live = st ? calloc(1, sizeof *live + set_n_rings(set) * sizeof live->rings[0]) : NULL;
+    if (!live || !(live->values = calloc(set_n_events(set), sizeof *live->values))) {
         free(live);
         rk_stream_free(st);
+        set_stream_end(set);
         return fail_memory(e, RK_STAGE_STREAM);
     }
+    st->live = live;
     live->set = set;
-    set->streamed = true;
-    live->n = set->n_rings;
-    live->overwrite = set->options.overwrite;
+    live->n = set_n_rings(set);
+    live->overwrite = set_options(set)->overwrite;
     live->epoll = sys_epoll_open();
     int r = live->epoll;
     if (r < 0)
@@ -165,7 +163,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
     live_ways(st);
     if (st->refill) {
         /* A pass brings at most all rings, and two of them may wait. */
-        st->order.limit = (size_t)set->ring_bytes * live->n * 4;
+        st->order.limit = (size_t)set_ring_bytes(set).now * live->n * 4;
         if (st->order.limit < ORDER_LIMIT)
             st->order.limit = ORDER_LIMIT;
     }

@@ -9,7 +9,7 @@
  * A file with a ledger tells at its end what the recorder knew.
  */
 #include "base/error.h"
-#include "count/read.h"
+#include "set/set.h"
 #include "stream/live.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ static int samples_due(const struct stream_live *live, uint32_t event, uint64_t 
     struct rk_set *set = live->set;
     uint64_t due = 0;
 
-    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
-        int r = rk_set_read(set, slot, live->values, set->n_events);
+    for (uint32_t slot = 0; slot < set_n_slots(set); slot++) {
+        int r = rk_set_read(set, slot, live->values, set_n_events(set));
         if (r < 0)
             return r;
         due += live->values[event].value / period;
@@ -48,7 +48,7 @@ static void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss
     const struct stream_event *at = &st->events.items[event];
     uint64_t lost, due = 0, period = stream_fixed_period(&at->attr);
 
-    int r = set->events[event].absent || live_forked(st->live) ? -ENOENT : count_lost(set, event, &lost);
+    int r = set_absent(set, event) || live_forked(st->live) ? -ENOENT : set_lost(set, event, &lost);
     if (r == 0)
         loss->lost += lost;
     else if (r == -EOPNOTSUPP)
@@ -57,7 +57,7 @@ static void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss
         return;
     loss->present |= RK_LOSS_LOST;
     /* While samples are on their way the sum would not close. */
-    if (!st->drained || period == 0 || at->rate_changed || set->options.overwrite ||
+    if (!st->drained || period == 0 || at->rate_changed || set_options(set)->overwrite ||
         samples_due(st->live, event, period, &due) < 0)
         return;
     /* A tracepoint may add more than 1 for what is one sample (sched_stat_runtime: nanoseconds), told as its period. */

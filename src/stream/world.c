@@ -15,7 +15,7 @@
 #include "world/world.h"
 #include "base/error.h"
 #include "host/host.h"
-#include "open/births.h"
+#include "set/set.h"
 #include "stream/live.h"
 #include "sys/limit.h"
 #include "sys/process.h"
@@ -102,12 +102,12 @@ static int world_keep(void *context, const struct perf_header *record)
 /* Processes that inherit counters from the target's, if some were created since it was opened, are measured too. */
 static bool world_has_tree(const struct rk_set *set)
 {
-    switch (set->whom.kind) {
+    switch (set_whom(set)->kind) {
     case TARGET_TREE:
     case TARGET_COMMAND:
         return true;
     case TARGET_PROCESS:
-        return set->inherit && births_between(set, set->mark, births_mark()) != 0;
+        return set_has_heirs(set);
     default:
         return false;
     }
@@ -115,7 +115,7 @@ static bool world_has_tree(const struct rk_set *set)
 
 static int world_tasks(const struct rk_set *set, struct world *world)
 {
-    const struct set_whom *whom = &set->whom;
+    const struct set_whom *whom = set_whom(set);
     int r = 0;
 
     if (target_by_cpu(whom->kind))
@@ -130,8 +130,8 @@ static int world_tasks(const struct rk_set *set, struct world *world)
 
 static bool sees_kernel(const struct rk_set *set)
 {
-    for (uint32_t i = 0; i < set->n_events; i++)
-        if (!set->events[i].absent && !(set->events[i].attr.flags & ATTR_EXCLUDE_KERNEL))
+    for (uint32_t i = 0; i < set_n_events(set); i++)
+        if (!set_absent(set, i) && !(set_attr(set, i)->flags & ATTR_EXCLUDE_KERNEL))
             return true;
     return false;
 }
@@ -141,7 +141,7 @@ static const struct layout *first_layout(const struct rk_stream *st)
     const struct rk_set *set = st->live->set;
     uint32_t i = 0;
 
-    while (i + 1 < set->n_events && set->events[i].absent)
+    while (i + 1 < set_n_events(set) && set_absent(set, i))
         i++;
     return &st->events.items[i].layout;
 }
@@ -155,16 +155,16 @@ int live_world(struct rk_stream *st, uint32_t parts)
 
     if (!world)
         return -ENOMEM;
-    *world = (struct world){.root = set->host->root,
+    *world = (struct world){.root = set_host(set)->root,
                             .layout = first_layout(st),
-                            .data_maps = (set->options.records & RK_RECORDS_DATA_MAPS) != 0,
+                            .data_maps = (set_options(set)->records & RK_RECORDS_DATA_MAPS) != 0,
                             .put = world_keep,
                             .context = st};
     live_world_done(st->live); /* else it goes behind what is still to be given */
     at->emptied_ns = sys_clock_ns();
     if (parts & WORLD_KERNEL) {
         r = world_kernel(world);
-        if (r == 0 && (set->options.records & RK_RECORDS_CODE) && sees_kernel(set))
+        if (r == 0 && (set_options(set)->records & RK_RECORDS_CODE) && sees_kernel(set))
             r = world_bpf(world);
     }
     if (r == 0 && (parts & WORLD_TASKS))
@@ -182,7 +182,9 @@ int live_world(struct rk_stream *st, uint32_t parts)
 
 bool live_world_wanted(const struct rk_set *set)
 {
-    return (set->options.records & RK_RECORDS_PROFILE) == RK_RECORDS_PROFILE && !set->options.no_world;
+    const struct rk_set_options *options = set_options(set);
+
+    return (options->records & RK_RECORDS_PROFILE) == RK_RECORDS_PROFILE && !options->no_world;
 }
 
 /* rk_set_enable() has enabled the set. */
@@ -204,13 +206,12 @@ static void world_enabled(void *context)
 int live_world_begin(struct rk_stream *st)
 {
     struct rk_set *set = st->live->set;
-    bool at_exec = set->options.enable_on_exec || set->whom.kind == TARGET_COMMAND;
+    bool at_exec = set_options(set)->enable_on_exec || set_whom(set)->kind == TARGET_COMMAND;
 
     if (!live_world_wanted(set))
         return 0;
-    set->when_enabled = world_enabled;
-    set->when_enabled_context = st;
-    return set->enabled ? live_world(st, WORLD_KERNEL | WORLD_TASKS)
+    set_stream_enabled(set, world_enabled, st);
+    return set_enabled(set) ? live_world(st, WORLD_KERNEL | WORLD_TASKS)
            : at_exec    ? live_world(st, WORLD_KERNEL)
                         : 0;
 }

@@ -1,6 +1,6 @@
 /*
  * Hardware counters read by the thread itself, without the kernel: one instruction per architecture, kept in
- * arch/. What a counter's number and its bits mean is count/user_read.c's affair.
+ * arch/. What a counter's number and its bits mean is set/user_read.c's affair.
  *
  *     pmc_thread()        identity of the calling thread: cheap, the same for the thread's whole life
  *     pmc_read(i, &bits)  the raw bits of counter i (perf_page.index - 1), garbage above its width; false: none such

@@ -1,7 +1,7 @@
 /* Counters read without the kernel: the same as read(2), for the same events, at a fraction of its cost. */
 #include "live.h"
 
-#include "open/set.h"
+#include "set/private.h"
 
 #include <pthread.h>
 

@@ -4,7 +4,7 @@
  */
 #include "live.h"
 
-#include "open/set.h"
+#include "set/private.h"
 
 #include <sched.h>
 

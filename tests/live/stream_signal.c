@@ -4,7 +4,7 @@
  */
 #include "session.h"
 
-#include "open/set.h"
+#include "set/private.h"
 
 #define WRITES 1000
 

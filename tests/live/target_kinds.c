@@ -189,7 +189,7 @@ static void total(struct rk_set *set, struct rk_value *v)
 
 /*
  * The kernel may pass over a thread that is being born while counters are switched, and its parent then stands still, or
- * goes on, for good (src/count/toggle.c): 1 in 100 did, each time that it was switched.
+ * goes on, for good (src/set/toggle.c): 1 in 100 did, each time that it was switched.
  */
 static void test_births(struct rk_host *host, uint32_t freeze)
 {

@@ -1,5 +1,5 @@
 /* Each figure, and each reason for none. */
-#include "../open/fake_kernel.h"
+#include "../set/fake_kernel.h"
 #include "target/target.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  * against what the cursor makes of the bytes. The test plays the kernel, with fields, chains, sizes and damage by chance, in a
  * ring that wraps and is larger than what is fetched ahead.
  */
+#include "set/private.h"
 #include "stream/live.h"
 #include "sys/perf.h"
 

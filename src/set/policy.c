@@ -1,0 +1,422 @@
+/*
+ * What is asked of the kernel.
+ *
+ * Counting   read_format ENABLED|RUNNING; a group's leader has GROUP too, its siblings not, so that they can be
+ *            read singly. The leader is opened disabled and its siblings enabled: one ioctl toggles all.
+ * Sampling   IDENTIFIER|IP|TID|TIME|CPU|PERIOD and what the options add; the first event of a slot carries
+ *            the side-band records; each has sample_id_all, so that every record says when and whose it is.
+ */
+#include "set/policy.h"
+#include "set/private.h"
+
+#include "base/error.h"
+
+#include <errno.h>
+#include <reckon/record.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SAMPLE_ALWAYS \
+    (RK_SAMPLE_IDENTIFIER | RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CPU | RK_SAMPLE_PERIOD)
+#define ARM64_USER_ACCESS UINT64_C(2) /* config1: the counter may be read by the thread itself */
+#define STACKS (RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER)
+#define MODES (RK_EVENT_USER | RK_EVENT_KERNEL | RK_EVENT_HYPERVISOR)
+
+bool policy_samples(const struct rk_set_options *options, const struct rk_events *events)
+{
+    struct rk_event event = {.size = sizeof event};
+
+    if (options->period || options->frequency || options->records)
+        return true;
+    for (size_t i = 0; i < rk_events_count(events); i++)
+        if (rk_events_get(events, i, &event) == 0 && (event.period || event.frequency))
+            return true;
+    return false;
+}
+
+int policy_check(const struct rk_set_options *o, struct rk_error *e)
+{
+    const uint32_t stage = RK_STAGE_OPEN;
+
+    if (o->period && o->frequency)
+        return fail_argument(e, stage, "period and frequency are both set; set one");
+    if (o->wakeup_bytes && o->wakeup_samples)
+        return fail_argument(e, stage, "wakeup_bytes and wakeup_samples are both set; set one");
+    if (o->ring_bytes & (o->ring_bytes - 1))
+        return fail_argument(e, stage, "ring_bytes is %u; it must be a power of two", o->ring_bytes);
+    if (o->stack_user % 8 || o->stack_user > 65528)
+        return fail_argument(e, stage, "stack_user is %u; it must be a multiple of 8 below 65536",
+                             o->stack_user);
+    if ((o->sample & RK_SAMPLE_STACK_USER) && !o->stack_user)
+        return fail_argument(e, stage, "RK_SAMPLE_STACK_USER is asked for and stack_user is 0");
+    if ((o->sample & RK_SAMPLE_REGS_USER) && !o->regs_user)
+        return fail_argument(e, stage, "RK_SAMPLE_REGS_USER is asked for and regs_user is 0");
+    if (o->remove_on_exec && o->enable_on_exec)
+        return fail_argument(e, stage, "enable_on_exec and remove_on_exec are both set; set one");
+    if (o->sigtrap && (!o->remove_on_exec || !o->period))
+        return fail_argument(e, stage, "sigtrap is set without %s",
+                             o->period ? "remove_on_exec" : "a period");
+    if (o->sig_data && !o->sigtrap)
+        return fail_argument(e, stage, "sig_data is set without sigtrap");
+    if ((o->sample & RK_SAMPLE_WEIGHT) && (o->sample & RK_SAMPLE_WEIGHT_STRUCT))
+        return fail_argument(e, stage,
+                             "RK_SAMPLE_WEIGHT and _WEIGHT_STRUCT are both asked for: they are one word");
+    if (o->enabled && o->enable_on_exec)
+        return fail_argument(e, stage, "enabled and enable_on_exec are both set; set one");
+    if (o->threads_only && o->no_inherit)
+        return fail_argument(e, stage, "threads_only and no_inherit are both set; set one");
+    if (o->exclude & ~(UINT32_C(0xff)))
+        return fail_argument(e, stage, "exclude is %#x; it is made of RK_EXCLUDE_…", o->exclude);
+    if ((o->sample & RK_SAMPLE_BRANCH_STACK) && !o->branches)
+        return fail_argument(e, stage, "RK_SAMPLE_BRANCH_STACK is asked for and branches is 0");
+    if (o->chain_without > 2)
+        return fail_argument(e, stage, "chain_without is %u; it is 1 or 2, or 0", o->chain_without);
+    if (o->max_stack > UINT16_MAX)
+        return fail_argument(e, stage, "max_stack is %u; the most is 65535", o->max_stack);
+    return 0;
+}
+
+bool policy_is_core(struct rk_host *host, uint32_t type)
+{
+    struct rk_pmu pmu = {.size = sizeof pmu};
+
+    if (type == PERF_HARDWARE || type == PERF_HW_CACHE || type == PERF_RAW)
+        return true;
+    if (type <= PERF_BREAKPOINT)
+        return false;
+    int n = rk_host_pmu_count(host);
+    for (int i = 0; i < n; i++)
+        if (rk_host_pmu_get(host, (size_t)i, &pmu) == 0 && pmu.type == type)
+            return pmu.core;
+    return false;
+}
+
+bool policy_is_kernels(uint32_t type, uint64_t config)
+{
+    if (type == PERF_SOFTWARE)
+        return config == SW_CONTEXT_SWITCHES || config == SW_CPU_MIGRATIONS || config == SW_CGROUP_SWITCHES;
+    return type == PERF_TRACEPOINT;
+}
+
+bool policy_excludes(struct rk_host *host, const struct rk_event *event)
+{
+    return event->type <= PERF_BREAKPOINT || policy_is_core(host, event->type);
+}
+
+/* What happens one by one, each time at a place that was asked for. */
+static bool happens_singly(const struct rk_event *event)
+{
+    return event->type == PERF_TRACEPOINT || event->type == PERF_BREAKPOINT ||
+           strcmp(event->pmu, "kprobe") == 0 || strcmp(event->pmu, "uprobe") == 0;
+}
+
+/* The kernel takes exclude_host for these and counts all the same. */
+static bool blind_to_guests(const struct rk_event *event)
+{
+    return event->type == PERF_SOFTWARE || happens_singly(event);
+}
+
+static int refuse_guest(const struct rk_set_options *options, const struct rk_event *event,
+                        struct rk_error *e)
+{
+    bool option = options->exclude & RK_EXCLUDE_HOST,
+         guest = (event->flags & (RK_EVENT_GUEST | RK_EVENT_HOST)) == RK_EVENT_GUEST;
+
+    if ((!option && !guest) || !blind_to_guests(event))
+        return 0;
+    fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED,
+         option ? "don't exclude the host" : "leave the G modifier out",
+         "%s: is of this kernel alone: what guests do can't be told apart in it", event->name);
+    fail_event(e, event->name);
+    return -EOPNOTSUPP;
+}
+
+/* PMUs that trace: what they have to say is bytes in an AUX area, which nothing here records. Sampled, they would give
+ * records that tell of a trace and no trace. */
+static bool traces(const char *pmu)
+{
+    static const char *const names[] = {"intel_pt", "intel_bts", "arm_spe_", "cs_etm", "hisi_ptt"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(pmu, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static int refuse_trace(const struct rk_set_options *options, const struct rk_event *event,
+                        struct rk_error *e)
+{
+    char remedy[sizeof e->remedy];
+    bool sampled = options->period || options->frequency || event->period || event->frequency;
+
+    if (!sampled || !traces(event->pmu))
+        return 0;
+    snprintf(remedy, sizeof remedy, "perf record -e %.60s", event->name);
+    fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED, remedy,
+         "%s: %s writes a trace beside the ring (an AUX area), and reckon records none", event->name,
+         event->pmu);
+    fail_event(e, event->name);
+    return -EOPNOTSUPP;
+}
+
+int policy_refuse(const struct rk_set_options *options, const struct rk_event *event, struct rk_error *e)
+{
+    uint32_t modes = event->flags & MODES;
+
+    if (options->exclude & RK_EXCLUDE_KERNEL)
+        modes = RK_EVENT_USER;
+    int rc = refuse_guest(options, event, e);
+    if (rc == 0)
+        rc = refuse_trace(options, event, e);
+    if (rc < 0)
+        return rc;
+    if ((!policy_is_kernels(event->type, event->config) && strcmp(event->pmu, "kprobe") != 0) || !modes ||
+        (modes & RK_EVENT_KERNEL))
+        return 0;
+    fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED,
+         options->exclude & RK_EXCLUDE_KERNEL ? "don't exclude the kernel" : "leave its modifiers out",
+         "%s: happens in the kernel alone, so that in user space there is nothing to count", event->name);
+    fail_event(e, event->name);
+    return -EOPNOTSUPP;
+}
+
+static uint64_t excluded(const struct rk_set_options *options, const struct rk_event *event)
+{
+    static const uint64_t by_option[] = {
+        ATTR_EXCLUDE_USER,
+        ATTR_EXCLUDE_KERNEL,
+        ATTR_EXCLUDE_HV,
+        ATTR_EXCLUDE_HOST,
+        ATTR_EXCLUDE_GUEST,
+        ATTR_EXCLUDE_IDLE,
+        ATTR_EXCLUDE_CALLCHAIN_KERNEL,
+        ATTR_EXCLUDE_CALLCHAIN_USER,
+    };
+    uint32_t modes = event->flags & MODES;
+    uint64_t flags = 0;
+
+    for (size_t i = 0; i < sizeof by_option / sizeof *by_option; i++)
+        flags |= options->exclude >> i & 1 ? by_option[i] : 0;
+
+    if (modes)
+        flags |= (modes & RK_EVENT_USER ? 0 : ATTR_EXCLUDE_USER) |
+                 (modes & RK_EVENT_KERNEL ? 0 : ATTR_EXCLUDE_KERNEL) |
+                 (modes & RK_EVENT_HYPERVISOR ? 0 : ATTR_EXCLUDE_HV);
+    if ((event->flags & (RK_EVENT_GUEST | RK_EVENT_HOST)) == RK_EVENT_GUEST)
+        flags |= ATTR_EXCLUDE_HOST;
+    if ((event->flags & (RK_EVENT_GUEST | RK_EVENT_HOST)) == RK_EVENT_HOST)
+        flags |= ATTR_EXCLUDE_GUEST;
+    if (event->flags & RK_EVENT_NO_IDLE)
+        flags |= ATTR_EXCLUDE_IDLE;
+    return flags;
+}
+
+/* Only a leader may be pinned or exclusive, and only it waits to be enabled. */
+static uint64_t leading(const struct policy *policy, const struct rk_event *event, uint32_t members)
+{
+    const struct rk_set_options *o = policy->options;
+    uint64_t flags = 0;
+
+    if ((event->flags & RK_EVENT_PINNED) || o->pinned)
+        flags |= ATTR_PINNED;
+    if ((event->flags & RK_EVENT_EXCLUSIVE) || o->exclusive)
+        flags |= ATTR_EXCLUSIVE;
+    if (o->enabled)
+        return flags | (*event->filter ? ATTR_DISABLED : 0); /* until it has its filter */
+    flags |= ATTR_DISABLED;
+    /* arm64 does not count a disabled leader when it checks whether the group fits, unless it will be enabled
+     * on exec; the group would then never run. Where no exec can come (our descriptors are closed by it, and
+     * nothing is inherited; a CPU does not exec) the bit has no other effect. Of others fit.c makes sure. */
+    if (o->remove_on_exec)
+        return flags;
+    if (o->enable_on_exec || policy->kind == TARGET_COMMAND ||
+        (members > 1 && ((policy->kind == TARGET_SELF && !policy->inherit) || target_by_cpu(policy->kind))))
+        flags |= ATTR_ENABLE_ON_EXEC;
+    return flags;
+}
+
+static uint64_t records(uint32_t asked)
+{
+    uint64_t flags = 0;
+
+    if (asked & (RK_RECORDS_MAPS | RK_RECORDS_DATA_MAPS))
+        flags |= ATTR_MMAP | ATTR_MMAP2;
+    if (asked & RK_RECORDS_DATA_MAPS)
+        flags |= ATTR_MMAP_DATA;
+    if (asked & RK_RECORDS_TASKS)
+        flags |= ATTR_COMM | ATTR_COMM_EXEC | ATTR_TASK;
+    if (asked & RK_RECORDS_SWITCHES)
+        flags |= ATTR_CONTEXT_SWITCH;
+    if (asked & RK_RECORDS_NAMESPACES)
+        flags |= ATTR_NAMESPACES;
+    if (asked & RK_RECORDS_CGROUPS)
+        flags |= ATTR_CGROUP;
+    if (asked & RK_RECORDS_CODE)
+        flags |= ATTR_KSYMBOL | ATTR_BPF_EVENT;
+    if (asked & RK_RECORDS_POKES)
+        flags |= ATTR_TEXT_POKE;
+    if (asked & RK_RECORDS_BUILD_IDS)
+        flags |= ATTR_BUILD_ID;
+    return flags;
+}
+
+/* How often: the event's own word, else the set's. :S samples at the leader alone. */
+static void rate(const struct policy *policy, const struct rk_event *event, bool leads,
+                 struct perf_attr *attr)
+{
+    const struct rk_set_options *o = policy->options;
+    bool own = event->period || event->frequency;
+    uint64_t period = own ? event->period : o->period, frequency = own ? event->frequency : o->frequency;
+
+    if ((event->flags & RK_EVENT_SAMPLE_READ) && !leads)
+        return;
+    if (!own && frequency && o->each && happens_singly(event))
+        period = 1;
+    if (frequency && !period) {
+        attr->flags |= ATTR_FREQ;
+        attr->sample_period = policy->frequency_at_most && frequency > policy->frequency_at_most
+                                  ? policy->frequency_at_most
+                                  : frequency;
+    } else {
+        attr->sample_period = period;
+    }
+}
+
+/*
+ * With PERIOD in its samples the kernel takes one at every event that software counts (perf_swevent_event()), whatever
+ * the period. Where that is fixed, the sample need not say it. A tracepoint at period 1 keeps it: there it is the
+ * weight that the tracepoint gives. Probes are tracepoints to the kernel, whatever PMU they come by.
+ */
+static bool says_period(const struct perf_attr *attr, const struct rk_event *event)
+{
+    if ((attr->flags & ATTR_FREQ) || attr->sample_period == 0)
+        return true;
+    if (attr->type == PERF_SOFTWARE)
+        return attr->config == SW_CPU_CLOCK || attr->config == SW_TASK_CLOCK;
+    if (attr->type == PERF_BREAKPOINT)
+        return false;
+    return !happens_singly(event) || attr->sample_period == 1;
+}
+
+static void sampling(const struct policy *policy, const struct rk_event *event,
+                     const struct policy_place *place, struct perf_attr *attr)
+{
+    const struct rk_set_options *o = policy->options;
+
+    uint64_t sample = o->sample;
+    uint32_t chain_without = o->chain_without;
+
+    if (policy->no_stacks) {
+        sample = (sample & ~STACKS) | RK_SAMPLE_CALLCHAIN;
+        chain_without &= ~UINT32_C(2);
+    }
+    attr->sample_type = SAMPLE_ALWAYS | sample;
+    attr->flags |= ATTR_SAMPLE_ID_ALL;
+    if (place->carries)
+        attr->flags |= records(o->records);
+    rate(policy, event, place->leads, attr);
+    if (!says_period(attr, event) && !(o->sample & RK_SAMPLE_PERIOD))
+        attr->sample_type &= ~RK_SAMPLE_PERIOD;
+    if (event->flags & RK_EVENT_SAMPLE_READ) {
+        attr->read_format |= FORMAT_ID;
+        if (place->leads)
+            attr->sample_type |= RK_SAMPLE_READ;
+    }
+    if (!policy->no_lost)
+        attr->read_format |= FORMAT_LOST;
+    if (o->wakeup_samples) {
+        attr->wakeup = o->wakeup_samples;
+    } else {
+        attr->flags |= ATTR_WATERMARK;
+        attr->wakeup = o->wakeup_bytes; /* 0: half the ring, however large it comes to be */
+    }
+    if (attr->type == PERF_TRACEPOINT && rk_host_fact(policy->host, RK_FACT_CAP_PERFMON) == 1)
+        attr->sample_type |= RK_SAMPLE_RAW; /* its payload, which is what it has to say */
+    if (o->overwrite)
+        attr->flags |= ATTR_WRITE_BACKWARD;
+    if (sample & RK_SAMPLE_CALLCHAIN) {
+        attr->sample_max_stack = (uint16_t)o->max_stack;
+        attr->flags |= (chain_without & 1 ? ATTR_EXCLUDE_CALLCHAIN_KERNEL : 0) |
+                       (chain_without & 2 ? ATTR_EXCLUDE_CALLCHAIN_USER : 0);
+    }
+    if (sample & RK_SAMPLE_BRANCH_STACK)
+        attr->branch_sample_type = o->branches;
+    if (sample & RK_SAMPLE_REGS_USER)
+        attr->sample_regs_user = o->regs_user;
+    if (sample & RK_SAMPLE_REGS_INTR)
+        attr->sample_regs_intr = o->regs_intr;
+    if (sample & RK_SAMPLE_STACK_USER)
+        attr->sample_stack_user = o->stack_user;
+    if (o->clock_set) {
+        attr->flags |= ATTR_USE_CLOCKID;
+        attr->clockid = o->clock;
+    }
+}
+
+uint32_t policy_attr_size(const struct perf_attr *attr)
+{
+    static const uint8_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
+    const unsigned char *bytes = (const unsigned char *)attr;
+    size_t used = sizeof *attr, i = 0;
+
+    while (used > ATTR_SIZE_0 && !bytes[used - 1])
+        used--;
+    while (sizes[i] < used)
+        i++;
+    return sizes[i];
+}
+
+bool policy_asks_user_access(const struct policy *policy, const struct set_event *event)
+{
+#if defined(__aarch64__)
+    int64_t access;
+
+    return policy->kind == TARGET_SELF && !policy->inherit && !policy->sampling &&
+           !policy->options->no_user_read && !event->no_user_access &&
+           rk_host_limit(policy->host, RK_LIMIT_USER_ACCESS, &access) == 0 && access > 0 &&
+           policy_is_core(policy->host, event->event.type);
+#else
+    (void)policy, (void)event;
+    return false;
+#endif
+}
+
+void policy_attr(const struct policy *policy, const struct set_event *event, const struct policy_place *place,
+                 struct perf_attr *ret)
+{
+    const struct rk_event *asked = &event->event;
+
+    *ret = (struct perf_attr){
+        .type = asked->type,
+        .config = asked->config,
+        .config1 = asked->config1,
+        .config2 = asked->config2,
+        .config3 = asked->config3,
+        .config4 = asked->config4,
+        .bp_type = asked->bp_type,
+        .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
+        .flags = excluded(policy->options, asked) | (uint64_t)(asked->precise & 3) << ATTR_PRECISE_SHIFT,
+    };
+    if (*asked->probe) /* the kernel reads it while it opens; the set keeps it */
+        ret->config1 = (uint64_t)(uintptr_t)asked->probe;
+    if (policy->inherit)
+        ret->flags |= ATTR_INHERIT | (policy->options->threads_only ? ATTR_INHERIT_THREAD : 0);
+    if (policy->options->remove_on_exec)
+        ret->flags |= ATTR_REMOVE_ON_EXEC;
+    if (policy->options->sigtrap) {
+        ret->flags |= ATTR_SIGTRAP;
+        ret->sig_data = policy->options->sig_data;
+    }
+    if (place->leads) {
+        ret->flags |= leading(policy, asked, place->members);
+        if (place->members > 1 && !policy->no_together)
+            ret->read_format |= FORMAT_GROUP;
+    } else if (policy->options->enabled && *asked->filter) {
+        ret->flags |= ATTR_DISABLED;
+    }
+    if (policy->sampling)
+        sampling(policy, asked, place, ret);
+    if (policy_asks_user_access(policy, event))
+        ret->config1 |= ARM64_USER_ACCESS;
+    ret->size = policy_attr_size(ret);
+}

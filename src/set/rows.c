@@ -1,0 +1,297 @@
+/*
+ * Slots added up to rows.
+ *
+ *     places   one per slot, with the numbers of its CPU and its thread; sorted by what the rows are by, so that
+ *              equal ones follow one another: O(slots × log slots)
+ *     row_of   slot → row
+ *     rows     one for each run of equal places, with its name
+ */
+#include "base/arena.h"
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "set/private.h"
+#include "sys/file.h"
+
+#include <errno.h>
+#include <reckon/rows.h>
+#include <stdio.h>
+
+struct place {
+    uint32_t slot;
+    int32_t tid, cpu, cgroup;
+    int32_t key[3]; /* what it is sorted by, the largest thing first */
+};
+
+struct rk_rows {
+    struct rk_set *set;
+    uint32_t by;
+    uint32_t *row_of;
+    struct rk_row *rows;
+    size_t n, slots;       /* … and how many slots are in them: a set may get more */
+    struct rk_value *slot; /* scratch: the values of one slot */
+    struct arena names;
+};
+
+struct rk_rows *rk_rows_free(struct rk_rows *rows)
+{
+    if (!rows)
+        return NULL;
+    arena_free(&rows->names);
+    free(rows->row_of);
+    free(rows->rows);
+    free(rows->slot);
+    free(rows);
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    for (int i = 0; i < 3; i++)
+        if (x->key[i] != y->key[i])
+            return x->key[i] < y->key[i] ? -1 : 1;
+    return x->slot < y->slot ? -1 : x->slot > y->slot;
+}
+
+static bool same(const struct place *x, const struct place *y)
+{
+    return memcmp(x->key, y->key, sizeof x->key) == 0;
+}
+
+/* The place's key, and in *ret what its row says. */
+static int locate(struct rk_host *host, uint32_t by, struct place *place, struct rk_row *ret)
+{
+    struct rk_cpu cpu = {.size = sizeof cpu};
+
+    *ret = (struct rk_row){
+        .size = sizeof *ret, .by = by, .cpu = -1, .core = -1, .die = -1, .socket = -1, .node = -1, .tid = -1};
+    if (by == RK_BY_ALL)
+        return 0;
+    if (by == RK_BY_THREAD) {
+        place->key[0] = ret->tid = place->tid;
+        return 0;
+    }
+    if (by == RK_BY_CGROUP) {
+        place->key[0] = place->cgroup;
+        return 0;
+    }
+    int rc = rk_host_cpu(host, place->cpu, &cpu);
+    if (rc == -ENOENT || rc == -EPERM || rc == -EACCES) /* no /sys: it is somewhere */
+        cpu.core = cpu.die = cpu.socket = cpu.node = -1;
+    else if (rc < 0)
+        return rc;
+    if (by == RK_BY_NODE) {
+        place->key[0] = ret->node = cpu.node;
+        return 0;
+    }
+    place->key[0] = ret->socket = cpu.socket;
+    if (by == RK_BY_SOCKET)
+        return 0;
+    place->key[1] = ret->die = cpu.die;
+    if (by == RK_BY_DIE)
+        return 0;
+    place->key[2] = ret->core = cpu.core;
+    if (by == RK_BY_CORE)
+        return 0;
+    ret->cpu = place->cpu;
+    ret->node = cpu.node;
+    place->key[0] = place->cpu; /* in the order of their own numbers */
+    place->key[1] = place->key[2] = 0;
+    return 0;
+}
+
+/* "3", or "?" where the machine does not say. */
+static const char *digits(char *to, size_t size, int32_t number)
+{
+    snprintf(to, size, number < 0 ? "?" : "%d", number);
+    return to;
+}
+
+static const char *name_row(struct rk_rows *rows, const struct rk_row *row, int proc)
+{
+    char text[80] = "", path[32], comm[40], s[12], d[12], c[12];
+
+    digits(s, sizeof s, row->socket);
+    digits(d, sizeof d, row->die);
+    digits(c, sizeof c, row->core);
+    switch (row->by) {
+    case RK_BY_CPU:
+        snprintf(text, sizeof text, "CPU%d", row->cpu);
+        break;
+    case RK_BY_CORE:
+        snprintf(text, sizeof text, "S%s-D%s-C%s", s, d, c);
+        break;
+    case RK_BY_DIE:
+        snprintf(text, sizeof text, "S%s-D%s", s, d);
+        break;
+    case RK_BY_SOCKET:
+        snprintf(text, sizeof text, "S%s", s);
+        break;
+    case RK_BY_NODE:
+        snprintf(text, sizeof text, "N%s", digits(s, sizeof s, row->node));
+        break;
+    case RK_BY_THREAD:
+        snprintf(path, sizeof path, "proc/%d/comm", row->tid);
+        if (row->tid <= 0 || proc < 0 || sys_file_text(proc, path, comm, sizeof comm) < 0)
+            snprintf(comm, sizeof comm, "thread"); /* it has ended, or is our own */
+        snprintf(text, sizeof text, "%s-%d", comm, row->tid);
+        break;
+    }
+    return arena_text(&rows->names, text, strlen(text));
+}
+
+/* A row for each run of equal places. */
+static int collect(struct rk_rows *rows, struct rk_host *host, struct place *places, struct rk_error *e)
+{
+    _cleanup_close_ int proc = rows->by == RK_BY_THREAD ? sys_root_open(NULL) : -1;
+    size_t n = rows->slots;
+
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || !same(&places[i - 1], &places[i])) {
+            struct rk_row *row = &rows->rows[rows->n];
+            int rc = locate(host, rows->by, &places[i], row);
+            if (rc < 0)
+                return rc == -ENOMEM
+                           ? fail_memory(e, RK_STAGE_READ)
+                           : fail(e, rc, RK_STAGE_READ, RK_CAUSE_UNKNOWN, NULL,
+                                  "where CPU %d is can't be read: %s", places[i].cpu, strerror(-rc));
+            row->slot = places[i].slot;
+            const char *cgroup = rows->by == RK_BY_CGROUP ? set_slot_cgroup(rows->set, row->slot) : NULL;
+            row->name = cgroup ? arena_text(&rows->names, cgroup, strlen(cgroup)) : name_row(rows, row, proc);
+            if (!row->name)
+                return fail_memory(e, RK_STAGE_READ);
+            rows->n++;
+        }
+        rows->rows[rows->n - 1].slots++;
+        rows->row_of[places[i].slot] = (uint32_t)(rows->n - 1);
+    }
+    return 0;
+}
+
+/* A slot that is on no certain CPU, or on no certain thread, can't be put where it is asked to be. */
+static int check(const struct rk_set *set, uint32_t by, struct rk_error *e)
+{
+    if (by > RK_BY_CGROUP)
+        return fail_argument(e, RK_STAGE_READ, "rk_rows_open: there is no enum rk_by %u", by);
+    for (uint32_t i = 0; i < set->n_slots; i++) {
+        if (by == RK_BY_THREAD && set->slots[i].pid < 0)
+            return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure a process or a thread",
+                        "counts of CPUs can't be told apart by thread");
+        if (by == RK_BY_CGROUP && !set_slot_cgroup(set, i))
+            return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure cgroups",
+                        "only counts of cgroups can be told apart by cgroup");
+        if (by >= RK_BY_CPU && by <= RK_BY_NODE && set->slots[i].cpu < 0)
+            return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure CPUs, or the whole machine",
+                        "counts of a thread on whichever CPU can't be told apart by CPU");
+    }
+    return 0;
+}
+
+static int fill(struct rk_rows *rows, struct rk_host *host, struct rk_error *e)
+{
+    const struct rk_set *set = rows->set;
+    size_t n = set->n_slots ? set->n_slots : 1;
+    _cleanup_free_ struct place *places = calloc(n, sizeof *places);
+    struct rk_row unused;
+
+    rows->slots = set->n_slots;
+    rows->row_of = calloc(n, sizeof *rows->row_of);
+    rows->rows = calloc(n, sizeof *rows->rows);
+    rows->slot = calloc(set->n_events ? set->n_events : 1, sizeof *rows->slot);
+    if (!places || !rows->row_of || !rows->rows || !rows->slot)
+        return fail_memory(e, RK_STAGE_READ);
+    for (uint32_t i = 0; i < set->n_slots; i++) {
+        places[i] = (struct place){.slot = i,
+                                   .tid = set->slots[i].pid,
+                                   .cpu = set->slots[i].cpu,
+                                   .cgroup = (int32_t)set->slots[i].cgroup};
+        int rc = locate(host, rows->by, &places[i], &unused);
+        if (rc < 0)
+            return rc == -ENOMEM ? fail_memory(e, RK_STAGE_READ)
+                                 : fail(e, rc, RK_STAGE_READ, RK_CAUSE_UNKNOWN, NULL,
+                                        "where CPU %d is can't be read: %s", places[i].cpu, strerror(-rc));
+    }
+    qsort(places, set->n_slots, sizeof *places, compare);
+    return collect(rows, host, places, e);
+}
+
+int rk_rows_open(struct rk_host *host, struct rk_set *set, uint32_t by, struct rk_rows **ret,
+                 struct rk_error *e)
+{
+    if (!host || !set || !ret)
+        return fail_null(e, RK_STAGE_READ, "rk_rows_open", !host ? "host" : !set ? "set" : "ret");
+    if (is_forked(set))
+        return fail(e, -ESTALE, RK_STAGE_READ, RK_CAUSE_FORKED, NULL,
+                    "the set belongs to the process that this one was forked from");
+    int rc = check(set, by, e);
+    if (rc < 0)
+        return rc;
+    struct rk_rows *rows = calloc(1, sizeof *rows);
+    if (!rows)
+        return fail_memory(e, RK_STAGE_READ);
+    rows->set = set;
+    rows->by = by;
+    rc = fill(rows, host, e);
+    if (rc < 0) {
+        rk_rows_free(rows);
+        return rc;
+    }
+    *ret = rows;
+    return 0;
+}
+
+size_t rk_rows_count(const struct rk_rows *rows)
+{
+    return rows ? rows->n : 0;
+}
+
+int rk_rows_get(const struct rk_rows *rows, size_t row, struct rk_row *ret)
+{
+    if (!rows || !ret)
+        return -EINVAL;
+    return row < rows->n ? result_give(ret, &rows->rows[row], sizeof rows->rows[row]) : -ERANGE;
+}
+
+/* A slot that could not be read makes the sum of its row unknown, not smaller. */
+static void forget_faulty(struct rk_rows *rows, struct rk_value *ret)
+{
+    const struct rk_set *set = rows->set;
+
+    for (uint32_t slot = 0; slot < rows->slots && slot < set->n_slots; slot++)
+        for (uint32_t i = 0; i < set->n_events; i++)
+            if (set->faults[(size_t)slot * set->n_events + i]) {
+                ret[(size_t)rows->row_of[slot] * set->n_events + i] = (struct rk_value){0};
+                rows->rows[rows->row_of[slot]].slot = slot;
+            }
+}
+
+int rk_rows_read(struct rk_rows *rows, struct rk_value *ret, size_t n)
+{
+    if (!rows || !ret)
+        return -EINVAL;
+    struct rk_set *set = rows->set;
+    size_t events = set->n_events;
+    if (n < rows->n * events)
+        return -EINVAL;
+    memset(ret, 0, rows->n * events * sizeof *ret);
+    for (uint32_t slot = 0; slot < rows->slots && slot < set->n_slots; slot++) {
+        /* A thread that is opened on each CPU apart is enabled on all of them while it runs on one. */
+        bool again = slot > 0 && set->slots[slot].pid >= 0 &&
+                     set->slots[slot].pid == set->slots[slot - 1].pid &&
+                     rows->row_of[slot] == rows->row_of[slot - 1];
+        struct rk_value *to = &ret[rows->row_of[slot] * events];
+        int rc = rk_set_read(set, slot, rows->slot, events);
+        if (rc < 0)
+            return rc;
+        for (size_t i = 0; i < events; i++)
+            if (!set->events[i].absent) {
+                to[i].value += rows->slot[i].value;
+                to[i].enabled += again ? 0 : rows->slot[i].enabled;
+                to[i].running += rows->slot[i].running;
+            }
+    }
+    if (set->faulty)
+        forget_faulty(rows, ret);
+    return 0;
+}
