@@ -11,6 +11,7 @@
 #include "stat.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -354,6 +355,22 @@ static void put_notes(struct table *t, const struct rk_set *set)
     }
 }
 
+/* A program that SIGTRAP ended may have got it for a breakpoint: reckon-events(7). */
+static void put_trap(struct table *t, const struct rk_set *set)
+{
+    bool watched = false;
+
+    for (size_t i = 0; i < rk_set_event_count(set); i++)
+        watched |= event_of(set, i).bp_type != 0;
+    if (!watched || !t->counts->exit || t->counts->exit->signal != SIGTRAP)
+        return;
+    fputc('\n', t->to);
+    print_wrapped(t->to, t->width, 4, "  note: ",
+                  "some virtual processors lose a few of a million hits of breakpoints; Linux sends SIGTRAP for "
+                  "such a hit and does not count it");
+    put_fix(t, "run it again, or have the program handle SIGTRAP");
+}
+
 void stat_table(FILE *to, const struct stat_options *o, const struct rk_counts *counts, const char *about)
 {
     struct table t = {.to = to,
@@ -384,6 +401,7 @@ void stat_table(FILE *to, const struct stat_options *o, const struct rk_counts *
         set = counts->rows[r].set;
         put_reasons(&t, set);
         put_notes(&t, set);
+        put_trap(&t, set);
     }
     fputc('\n', to);
 }

@@ -7,7 +7,9 @@ busy='i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
 
 "$RECKON" record -e cpu-clock -g sh -c "$busy; exit 6" 2>err
 [ $? = 6 ] || fail "exit 6 was not passed on"
-grep -qE '^reckon record: [0-9,]+ samples in perf.data \(.*\), 0 lost' err || fail "the closing line"
+lost=0
+"$ROOM" all >/dev/null || lost='[0-9,]+' # a plain user's rings are small, and fill where reckon has to wait for a CPU
+grep -qE "^reckon record: [0-9,]+ samples in perf.data \(.*\), $lost lost" err || fail "the closing line"
 [ "$(stat -c %a perf.data)" = 600 ] || fail "mode $(stat -c %a perf.data), not 600"
 "$RECKON" record -q -e cpu-clock:u true 2>err || fail "a second recording"
 [ ! -s err ] || fail "-q is not quiet"

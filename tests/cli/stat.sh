@@ -88,6 +88,13 @@ if $plain test -x "$RECKON" && ! $plain "$ROOM" all >/dev/null && [ "$(cat /proc
 fi
 "$RECKON" stat -e context-switches:u true 2>err
 [ $? = 1 ] && grep -q 'happens in the kernel alone' err || fail "context-switches:u"
+# A program that breakpoints watched and SIGTRAP ended may have had it from one; of others nothing is said.
+if "$RECKON" stat -e mem:0x1000:w true 2>err && ! grep -q 'not counted' err; then
+    "$RECKON" stat -e mem:0x1000:w sh -c 'kill -TRAP $$' 2>err
+    [ $? = 133 ] && grep -q 'note: some virtual processors lose' err || fail "SIGTRAP, watched"
+    "$RECKON" stat -e page-faults sh -c 'kill -TRAP $$' 2>err
+    [ $? = 133 ] && ! grep -q 'virtual processors' err || fail "SIGTRAP, not watched"
+fi
 # libpfm4, which takes 2 ms to start, is loaded for a name that nothing else knows, and for no other.
 LD_DEBUG=files "$RECKON" stat -o out -e page-faults,task-clock,cycles true 2>err
 grep -q libpfm err && fail "libpfm4 is loaded for names of the kernel's"

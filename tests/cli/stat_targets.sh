@@ -176,7 +176,9 @@ fi
 cat >come.sh <<'SH'
 printf '0-1\n' >online
 until [ "$(ls -l /proc/$PPID/fd | grep -c perf_event)" = 2 ]; do sleep 0.1; done # reckon has seen it
-exec taskset -c 1 python3 -S -c 'import mmap; m = mmap.mmap(-1, 500 * mmap.PAGESIZE); [m.__setitem__(i * mmap.PAGESIZE, 1) for i in range(500)]'
+touch='import mmap; m = mmap.mmap(-1, 500 * mmap.PAGESIZE); [m.__setitem__(i * mmap.PAGESIZE, 1) for i in range(500)]'
+taskset -c 0 python3 -S -c "$touch"
+exec taskset -c 1 python3 -S -c "$touch"
 SH
 cat >plug.sh <<'SH'
 printf '0\n' >online

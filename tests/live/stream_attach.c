@@ -9,28 +9,29 @@
 
 static pthread_barrier_t named, begun; /* both threads, and main */
 static int go = -1;                    /* written to: they work */
+static pthread_t threads[2];           /* the process's: "short" and "long" */
 
-static void *busy_thread(void *ms)
+static void *busy_thread(void *is_long)
 {
-    pthread_setname_np(pthread_self(), (uintptr_t)ms > 300 ? "long" : "short");
+    pthread_setname_np(pthread_self(), is_long ? "long" : "short");
     pthread_barrier_wait(&named);
     pthread_barrier_wait(&begun);
-    busy_ms((uintptr_t)ms);
+    if (is_long)
+        pthread_join(threads[0], NULL);
+    busy_ms(is_long ? 250 : 150);
     return NULL;
 }
 
-/* The process: says that its threads are there; then, when it may, "long" works for 400 ms, "short" for 150. */
+/* The process: says that its threads are there; then, when it may, "short" works, and "long" when that has ended. */
 static void work(int in, int out)
 {
-    pthread_t threads[2];
     char c;
     CHECK(pthread_barrier_init(&named, NULL, 3) == 0 && pthread_barrier_init(&begun, NULL, 3) == 0);
-    CHECK(pthread_create(&threads[0], NULL, busy_thread, (void *)(uintptr_t)150) == 0);
-    CHECK(pthread_create(&threads[1], NULL, busy_thread, (void *)(uintptr_t)400) == 0);
+    CHECK(pthread_create(&threads[0], NULL, busy_thread, NULL) == 0);
+    CHECK(pthread_create(&threads[1], NULL, busy_thread, &go) == 0);
     pthread_barrier_wait(&named);
     CHECK(write(out, "!", 1) == 1 && read(in, &c, 1) == 1);
     pthread_barrier_wait(&begun);
-    pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
     _exit(0);
 }

@@ -72,6 +72,7 @@ static void all(void)
 
 int main(void)
 {
+    catch_strays(); /* neither kept nor lost nor in the count */
     all();
     as_plain_user(all);
     return 0;

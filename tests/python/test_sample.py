@@ -230,14 +230,17 @@ def test_closed_and_abandoned():
 
 def test_a_cancelled_task_ends_its_program():
     async def main():
-        sampler = reckon.sample(["sleep", "60"], events="page-faults", period=1)
+        # It faults for ever: each step has samples to wake it.
+        faults = "import mmap, time\nwhile True: mmap.mmap(-1, 4096)[0] = 1; time.sleep(0.001)"
+        sampler = reckon.sample([sys.executable, "-S", "-c", faults], events="page-faults", period=1)
+        first = asyncio.Event()
 
         async def all_of_it():
             async for _ in sampler:
-                pass
+                first.set()
 
         task = asyncio.create_task(all_of_it())
-        await asyncio.sleep(0.2)
+        await first.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

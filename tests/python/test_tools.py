@@ -4,6 +4,7 @@ import glob
 import importlib
 import importlib.metadata
 import os
+import pathlib
 import pkgutil
 import shutil
 import subprocess
@@ -100,19 +101,33 @@ def test_plugin(pytester):
     assert "FAILED test_plugin.py::test_over - Failed: reckon: over budget" in done.stdout.str().replace("\n", " ") or "\nreckon: over budget" in done.stdout.str()
 
 
-def newer_pythons():
+# The beginning of a script that has Python name its functions: Python leaves /tmp/perf-PID.map.
+PERF_MAP = 'import os\nwith open("pids", "a") as pids:\n    print(os.getpid(), file=pids)\n'
+
+
+@pytest.fixture
+def maps_folder(tmp_path, monkeypatch):
+    """A working directory for such scripts; at the end their files go."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pids").touch()
+    yield tmp_path
+    for pid in (tmp_path / "pids").read_text().split():
+        pathlib.Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)
+
+
+def newer_pythons(folder):
     """Pythons that can write down what their functions are called: in PATH, or beside others in pyenv's directory."""
     names = {shutil.which(f"python3.{n}") for n in (12, 13, 14)}
     names |= set(glob.glob(os.path.join(os.environ.get("PYENV_ROOT", "/nonexistent"), "versions/*/bin/python3.1[2-9]")))
-    code = "import sys; sys.activate_stack_trampoline('perf')"
-    return [name for name in sorted(filter(None, names)) if subprocess.run([name, "-c", code], capture_output=True).returncode == 0]
+    code = PERF_MAP + "import sys; sys.activate_stack_trampoline('perf')"
+    return [name for name in sorted(filter(None, names)) if subprocess.run([name, "-c", code], capture_output=True, cwd=folder).returncode == 0]
 
 
-def test_pythons_own_stacks(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text("def busy_inner(n):\n    return sum(i * i for i in range(n))\n\ndef busy_outer():\n    for _ in range(60):\n        busy_inner(100000)\n\nbusy_outer()\n")
+def test_pythons_own_stacks(maps_folder):
+    script = maps_folder / "script.py"
+    script.write_text(PERF_MAP + "def busy_inner(n):\n    return sum(i * i for i in range(n))\n\ndef busy_outer():\n    for _ in range(60):\n        busy_inner(100000)\n\nbusy_outer()\n")
     tried = []
-    for python in newer_pythons():
+    for python in newer_pythons(maps_folder):
         profile = reckon.sample([python, str(script)], python=True).profile()
         names = {f.name for f in profile.functions}
         tried.append(python)
