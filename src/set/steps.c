@@ -96,7 +96,7 @@ static uint32_t part_by_ratios(struct rk_set *set, uint32_t leader)
             for (uint32_t k = 0; k < set->n_events; k++) {
                 struct set_event *a = &set->events[i], *b = &set->events[k];
                 if (a->absent || b->absent || a->leader != leader || b->leader != leader ||
-                    a->part == b->part || !ratio_is(&a->event, &b->event))
+                    a->part == b->part || !ratio_of(&a->event, &b->event))
                     continue;
                 a->part = b->part = a->part < b->part ? a->part : b->part;
                 moved = true;

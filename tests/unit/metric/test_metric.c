@@ -1,4 +1,6 @@
 /* Each figure, and each reason for none. */
+#include "../fake_root.h"
+#include "../fake_tree.h"
 #include "../set/fake_kernel.h"
 #include "target/target.h"
 
@@ -44,6 +46,16 @@ static void test_figures(void **state)
         {"L1-dcache-load-misses,L1-dcache-loads", {1, 10}, 10, "miss_percent", "% of all L1-dcache loads"},
         {"LLC-load-misses,LLC-loads", {1, 2}, 50, "miss_percent", "% of all LLC loads"},
         {"dTLB-store-misses,dTLB-loads,dTLB-stores", {1, 2, 4}, 25, "miss_percent", "% of all dTLB stores"},
+        {"stalled-cycles-frontend,cycles",
+         {1, 4},
+         25,
+         "stalled_percent",
+         "% of all cycles, for want of instructions"},
+        {"stalled-cycles-backend,cycles",
+         {2, 4},
+         50,
+         "stalled_percent",
+         "% of all cycles, for want of resources"},
         {"page-faults,task-clock", {7, 10 * MS}, 700, "per_second", "per second of task-clock"},
         {"page-faults", {7}, 350, "per_second", "per second of wall time"},
         {"context-switches", {2}, 100, "per_second", "per second of wall time"},
@@ -121,6 +133,81 @@ static void test_scaled(void **state)
     scene_close(&s);
 }
 
+/* The events of a hybrid CPU: cycles and instructions of its performance cores (cpu_core, PMU 4) and of its efficient
+ * ones (cpu_atom, 10), and a clock that runs on both. */
+static struct scene hybrid_open(const char *events)
+{
+    struct scene s = {.host = fake_machine("intel-hybrid"), .target = target_new(TARGET_SELF, 0)};
+
+    kernel_reset();
+    assert_int_equal(rk_events_parse(s.host, events, &s.events, NULL), 0);
+    assert_int_equal(rk_set_open(s.host, s.events, s.target, NULL, &s.set, NULL), 0);
+    return s;
+}
+
+static size_t find(const struct rk_set *set, const char *name)
+{
+    struct rk_event event = {.size = sizeof event};
+
+    for (size_t i = 0; rk_set_event_get(set, i, &event) == 0; i++)
+        if (strcmp(event.name, name) == 0)
+            return i;
+    fail_msg("no %s", name);
+    return 0;
+}
+
+static void test_hybrid(void **state)
+{
+    static const char *const names[] = {"cpu_core/instructions/", "cpu_core/cycles/", "cpu_atom/instructions/",
+                                        "cpu_atom/cycles/", "task-clock"};
+    /* 8 ms on performance cores, at 4 GHz and 3 instructions a cycle; 2 ms on efficient ones, at 2 GHz and 1.5. */
+    const struct rk_value counts[] = {{96 * MS, 10 * MS, 8 * MS},
+                                      {32 * MS, 10 * MS, 8 * MS},
+                                      {6 * MS, 10 * MS, 2 * MS},
+                                      {4 * MS, 10 * MS, 2 * MS},
+                                      {10 * MS, 10 * MS, 10 * MS}};
+    static const struct {
+        const char *name;
+        double value;
+    } wanted[] = {{"ipc", 3}, {"ghz", 4}, {"ipc", 1.5}, {"ghz", 2}, {"cpus", 0.5}};
+    static const char *const orders[] = {"cycles,instructions,task-clock", "instructions,task-clock,cycles",
+                                         "{cycles,instructions},task-clock",
+                                         "cpu_atom/cycles/,cpu_core/cycles/,task-clock,instructions"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct scene s = hybrid_open(orders[i]);
+        struct rk_value v[5];
+        assert_int_equal(rk_set_event_count(s.set), 5);
+        for (size_t k = 0; k < 5; k++)
+            v[find(s.set, names[k])] = counts[k];
+        for (size_t k = 0; k < 5; k++) {
+            struct rk_metric m = {.size = sizeof m};
+            assert_int_equal(rk_metric_derive(s.set, v, 5, WALL, find(s.set, names[k]), &m), 1);
+            assert_string_equal(m.name, wanted[k].name);
+            if (fabs(m.value - wanted[k].value) > 1e-9)
+                fail_msg("%s of %s: %g, not %g", names[k], orders[i], m.value, wanted[k].value);
+        }
+        scene_close(&s);
+        fake_end();
+    }
+}
+
+/* The cycles of the other kind of core are none to divide by. */
+static void test_hybrid_none(void **state)
+{
+    struct scene s = hybrid_open("cpu_core/instructions/,cpu_atom/cycles/");
+    const struct rk_value v[] = {{300, 10, 10}, {200, 10, 10}};
+    struct rk_metric m = {.size = sizeof m, .value = -1};
+
+    (void)state;
+    assert_int_equal(rk_metric_derive(s.set, v, 2, WALL, 0, &m), 0);
+    assert_int_equal(rk_metric_derive(s.set, v, 2, WALL, 1, &m), 0);
+    assert_true(m.value == -1);
+    scene_close(&s);
+    fake_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +215,8 @@ int main(void)
         cmocka_unit_test(test_none),
         cmocka_unit_test(test_same_group),
         cmocka_unit_test(test_scaled),
+        cmocka_unit_test(test_hybrid),
+        cmocka_unit_test(test_hybrid_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
