@@ -25,14 +25,14 @@ struct rk_metric {
 };
 
 /*
- * Derives the figure that stands beside one event's count: instructions per cycle, the frequency of cycles, the
- * CPUs that task-clock kept busy, the rate of misses, faults a second. The other operand is another count of the
- * set, or `wall_ns`, the time that the counts span. `values` are the n counts of rk_set_total(), or differences of
- * two.
+ * Derives the figure that stands beside one event's count: instructions per cycle, the frequency of cycles,
+ * the CPUs that task-clock kept busy, the rate of misses, faults a second. The other operand is another count
+ * of the set, or `wall_ns`, the time that the counts span. `values` are the n counts of rk_set_total(), or
+ * differences of two.
  *
- * Both operands are of one PMU. A hybrid CPU's kinds of cores have a figure each: instructions of the efficient
- * cores are divided by their own cycles. Their frequency is by the time that the counter ran, since a clock of the
- * set runs on every kind of core.
+ * Both operands are of one PMU. A hybrid CPU's kinds of cores have a figure each: instructions of the
+ * efficient cores are divided by their own cycles. Their frequency is by the time that the counter ran, since
+ * a clock of the set runs on every kind of core.
  *
  * Returns 1 and *ret; 0: no figure can be derived from what was counted; or -errno.
  */
