@@ -118,7 +118,7 @@ static int make_target(struct compare *c, char **words, const struct streams *s,
     struct rk_error e = {.size = sizeof e};
     struct rk_command_options options = {
         .size = sizeof options,
-        .std_fds_set = 1,
+        .flags = RK_COMMAND_STD_FDS,
         .in = s->in,
         .out = c->show_output ? STDERR_FILENO : s->null, /* stdout has the results alone */
         .err = c->show_output ? STDERR_FILENO : c->errors,

@@ -100,7 +100,7 @@ static int find_target(const struct record_options *o, struct recorded *r, struc
 {
     /* What the command prints must not get between the records. */
     struct rk_command_options io = {
-        .size = sizeof io, .std_fds_set = 1, .in = -1, .out = STDERR_FILENO, .err = -1};
+        .size = sizeof io, .flags = RK_COMMAND_STD_FDS, .in = -1, .out = STDERR_FILENO, .err = -1};
     const char *list = o->processes ? o->processes : o->threads ? o->threads : o->cgroups;
     int rc = 0;
 

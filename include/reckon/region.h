@@ -1,7 +1,7 @@
 /*
  * reckon/region.h: what parts of a program cost, by names written into its source.
  *
- * 1. A scope, in C (gcc, clang) and C++ alike; it ends where the block does, by return, goto, or an exception:
+ * 1. A scope, in C (gcc, clang) and in C++. It ends with its block: by return, goto or exception too.
  *
  *        void parse(void)
  *        {
@@ -12,44 +12,55 @@
  *    $ ./program                                                  nothing is measured
  *    $ RECKON_REGIONS=instructions,page-faults ./program          a table on stderr when it exits
  *
- * 2. A beginning and an end that are in no one block:
+ * 2. A beginning and an end, in different blocks:
  *
  *        struct rk_region *io = rk_region_named("io");              // once
  *        rk_region_begin(io);
  *        …
  *        rk_region_end(io);
  *
- * 3. From another language: rk_region_named(), _begin(), _end() are plain functions.
+ * 3. Another language calls rk_region_named(), _begin() and _end(). They are plain functions.
  *
- * Off, which it is unless the environment says otherwise, a scope is a load, two comparisons and two branches;
- * nothing is opened, no thread, handler or exit hook exists. The environment is read when the first region is met:
+ * Regions are off unless the environment turns them on. A scope that is off is a load, two comparisons and
+ * two branches. Nothing is opened; no thread, signal handler or exit hook exists. The first region that the
+ * program reaches reads the environment:
  *
- *   RECKON_REGIONS         the events to count, as everywhere (reckon-events(7)); "default": task-clock, page-faults,
- *                          cycles, instructions, as far as there are. Unset or empty: off.
- *   RECKON_REGIONS_OUTPUT  a file to write JSON to in place of the table; %p in it becomes the process's id. A
- *                          relative path is relative to where the program was when the first region was met.
+ *   RECKON_REGIONS         The events to count, as everywhere (reckon-events(7)). "default": those of
+ *                          task-clock, page-faults, cycles and instructions that this machine has. Unset or
+ *                          empty: off.
+ *   RECKON_REGIONS_OUTPUT  A file for JSON, in place of the table on stderr. %p in it becomes the process's
+ *                          id. A relative path starts at the working directory of that moment.
  *
- * Both are ignored in set-user-ID programs. What can't be counted is left out and the reason is told; a text that is no
- * event is told at once on stderr, and regions stay off.
+ * Set-user-ID programs ignore both. An unavailable event is left out, and the report gives the
+ * reason. If the text is no list of events, stderr says so at once, and regions stay off.
  *
- * What is counted. Each thread has its own counters, opened at its first region, read at each begin and end: two
- * read(2)s or none (set.h), whose own cost falls to the region around. Regions nest; a place in that tree (its path) has
- *   calls       how often it was begun there;
+ * What is counted
+ *
+ * Each thread has its own counters. Its first region opens them. Each begin and end reads them, by two
+ * read(2)s or by none (set.h); that cost is counted in the region around. Regions nest. Each place in that
+ * tree has
+ *   calls       how often the region was begun there;
  *   inclusive   all that happened in it;
- *   self        the same less what happened in regions begun inside it.
- * A region begun inside itself, directly or not, is counted at its outer place: its inclusive counts then hold
- * its outermost activations alone, its self counts all of them, so that all self counts add up to the whole.
- * Threads are kept apart, also when they have ended; beyond 1,000 those that have ended are summed into one.
+ *   self        inclusive less what happened in regions begun inside it.
+ * A region that is begun inside itself is counted at its outer place. Its inclusive counts hold the outermost
+ * activations only, its self counts hold all of them. So all self counts add up to the whole. Each thread has
+ * its own counts, also after it has ended. After 1,000 threads, those that have ended share one.
  *
- * The end. The report is written by an atexit(3) handler: at exit() and return from main, not at _exit(), abort() or a
- * signal. Regions that are open then, in whichever thread, are counted until then and marked. A file that
- * can't be written is told on stderr, with the table instead. stderr is duplicated when the first region is met, so
- * that a program may close it; where it is closed already and no file is named there is nowhere to write.
+ * The end
  *
- * fork(2): a child is not measured and reports nothing; its calls give -ESTALE. What it executes is, anew, as the
- * environment is inherited: give its file a %p.
- * dlclose(3): names are copied, so that what uses regions may be unloaded; this library then stays.
- * longjmp(3) out of a region leaves it open until one around it ends. Not for use in signal handlers.
+ * An atexit(3) handler writes the report: at exit() and at return from main, not at _exit(), abort() or a
+ * signal. Regions that are open then are counted until then, and marked. If writing the file fails, stderr
+ * says so and gets the table. The first region duplicates stderr, so the program may close it. If stderr is
+ * closed already and no file is named, there is no report.
+ *
+ * fork(2): the child is not measured and reports nothing; its calls return -ESTALE. A program that the child
+ * executes inherits the environment and is measured: put %p into its file's name.
+ *
+ * dlclose(3): names are copied, so a library that uses regions may be unloaded. libreckon stays loaded.
+ *
+ * longjmp(3) out of a region leaves it open until the region around it ends.
+ *
+ * Signal handlers: don't use regions there.
  */
 #ifndef RECKON_REGION_H
 #define RECKON_REGION_H
@@ -64,29 +75,35 @@ extern "C" {
 /* A name. It lives as long as the process. */
 struct rk_region;
 
-/* What rk_region_named() gives while regions are off; beginning and ending it does nothing. Never dereferenced. */
+/* What rk_region_named() returns while regions are off. To begin and to end it does nothing. It is no
+ * valid pointer. */
 #define RK_REGION_OFF ((struct rk_region *)1)
 
-/* 1: regions are counted here. 0: they are off. The first call of this, or of any function below, reads the environment. */
+/* Returns 1 if regions are counted, 0 if they are off. The first call of this, or of a function below,
+ * reads the environment. */
 RK_API int rk_region_armed(void);
 
-/* The region of that name, the same for the same name, in any thread; RK_REGION_OFF while regions are off, where `name`
- * is NULL, or where there was no memory for it (the report tells). Never NULL. The name is copied. */
+/* Returns the region of that name: the same one for the same name, in every thread. Returns RK_REGION_OFF
+ * while regions are off, if `name` is NULL, and if memory is short (the report says so). Never NULL. The
+ * name is copied. */
 RK_API struct rk_region *rk_region_named(const char *name);
 
-/* Hot. Begins the region in the calling thread. 0; -ENOMEM or another -errno: it is not counted this time, and the report
- * tells; -ESTALE in a forked child, -ESHUTDOWN after the report. Whatever it gave, call rk_region_end(). */
+/* Hot. Begins the region in the calling thread. Returns 0. On -ENOMEM or another -errno the region is not
+ * counted this time, and the report says so. Returns -ESTALE in a forked child, and -ESHUTDOWN after the
+ * report. Call rk_region_end() in any case. */
 RK_API int rk_region_begin(struct rk_region *region);
 
-/* Hot. Ends it, and whatever was begun inside it and not ended. 0; -EINVAL: it is not open in this thread. */
+/* Hot. Ends the region, and all regions inside it that are still open. Returns 0, or -EINVAL if it is not
+ * open in this thread. */
 RK_API int rk_region_end(struct rk_region *region);
 
-/* What a scope does: `*site`, NULL at first, remembers the region of that name (NULL itself: nothing remembers it); it is
- * begun and returned, to be ended by rk_region_end(). */
+/* What a scope calls. Begins the region of that name and returns it; end it with rk_region_end(). `*site`
+ * remembers the region from the first call on, and is NULL before. `site` may be NULL. */
 RK_API struct rk_region *rk_region_enter(struct rk_region **site, const char *name);
 
-/* Writes what has been counted so far, "text" or "json", regions that are open included; the report at exit comes all
- * the same. -EINVAL: no such format; -ENODATA: regions are off; else what the sink said. */
+/* Writes what has been counted so far, as "text" or "json", open regions included. The report at exit
+ * follows in any case. Returns -EINVAL for an unknown format, -ENODATA while regions are off, or what the
+ * sink returned. */
 RK_API int rk_region_export(const char *format, const struct rk_sink *sink, struct rk_error *e);
 
 #ifdef __cplusplus

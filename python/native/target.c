@@ -153,7 +153,7 @@ static char **words(PyObject *tuple)
 /* command(argv, environment, directory, in, out, err): tuples of bytes, bytes or None; descriptors or -1 */
 static PyObject *target_command(PyObject *type, PyObject *args)
 {
-    struct rk_command_options options = {.size = sizeof options, .std_fds_set = 1};
+    struct rk_command_options options = {.size = sizeof options, .flags = RK_COMMAND_STD_FDS};
     struct rk_error e = {.size = sizeof e};
     struct rk_target *t = NULL;
     PyObject *argv, *environment;

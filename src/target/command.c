@@ -84,11 +84,14 @@ static int make_plan(char *const argv[], const struct rk_command_options *option
 {
     char shown[100];
 
+    if (options->flags & ~(uint32_t)RK_COMMAND_STD_FDS)
+        return fail_argument(e, RK_STAGE_TARGET,
+                             "rk_command_options: flags is %#x; it is made of RK_COMMAND_…", options->flags);
     plan->argv = argv;
     plan->environment = options->environment;
     for (int i = 0; i < 3; i++) {
         int fd = i == 0 ? options->in : i == 1 ? options->out : options->err;
-        plan->standard[i] = options->std_fds_set && fd >= 0 ? fd : -1;
+        plan->standard[i] = options->flags & RK_COMMAND_STD_FDS && fd >= 0 ? fd : -1;
         if (plan->standard[i] >= 0 && sys_fd_check(fd) < 0)
             return fail_argument(e, RK_STAGE_TARGET, "descriptor %d, to replace %d, is not open", fd, i);
     }

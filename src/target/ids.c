@@ -245,18 +245,17 @@ static int list_parents(int root, struct parents *ret)
     return rc;
 }
 
-/* Adds the threads of all that descend from `pid`: a queue of processes, each looked up by its parent. */
-static int list_descendants(int root, int32_t pid, struct ids *ids)
+/* Adds the threads of all that descend from those processes: a queue, each looked up by its parent. */
+static int list_descendants(int root, const int32_t *pids, size_t n, struct ids *ids)
 {
     struct parents parents = {0};
     struct ids queue = {0};
     int rc = list_parents(root, &parents);
-    int32_t *first = rc == 0 ? vector_push(&queue.list) : NULL;
 
-    if (rc == 0 && !first)
-        rc = -ENOMEM;
-    if (first)
-        *first = pid;
+    if (rc == 0)
+        rc = vector_reserve(&queue.list, n);
+    for (; rc == 0 && queue.list.n < n; queue.list.n++)
+        queue.list.items[queue.list.n] = pids[queue.list.n];
     for (size_t i = 0; rc == 0 && i < queue.list.n; i++) {
         size_t low = 0, high = parents.list.n;
         while (low < high) {
@@ -309,7 +308,7 @@ static int list_tasks(const struct rk_target *target, struct ids *ids, struct rk
         return target_unread(root, "process", target->pid, e);
     int rc = target->n_several ? list_several(target, root, ids, e) : list_threads(root, target->pid, ids, e);
     if (rc == 0 && target->kind == TARGET_TREE) {
-        rc = list_descendants(root, target->pid, ids);
+        rc = list_descendants(root, &target->pid, 1, ids);
         if (rc < 0)
             return rc == -ENOMEM ? fail_memory(e, RK_STAGE_TARGET)
                                  : target_unread(rc, "process", target->pid, e);
@@ -317,6 +316,33 @@ static int list_tasks(const struct rk_target *target, struct ids *ids, struct rk
     if (rc == 0)
         qsort(ids->list.items, ids->list.n, sizeof *ids->list.items, by_number);
     return rc;
+}
+
+int target_tasks(const int32_t *pids, size_t n, bool tree, int32_t **ret, size_t *ret_n)
+{
+    _cleanup_close_ int root = sys_root_open(NULL);
+    struct ids ids = {0};
+    int rc = root < 0 ? root : 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = add_threads(root, pids[i], &ids);
+        rc = rc == -ENOENT || rc == -ESRCH ? 0 : rc;
+    }
+    if (rc == 0 && tree)
+        rc = list_descendants(root, pids, n, &ids);
+    if (rc < 0) {
+        vector_free(&ids.list);
+        return rc;
+    }
+    if (ids.list.n)
+        qsort(ids.list.items, ids.list.n, sizeof *ids.list.items, by_number);
+    for (size_t i = 0; i < ids.list.n; i++)
+        if (i == 0 || ids.list.items[i] != ids.list.items[i - 1])
+            ids.list.items[kept++] = ids.list.items[i];
+    *ret = ids.list.items;
+    *ret_n = kept;
+    return 0;
 }
 
 static int all_cpus(const struct rk_target *target, int32_t **ret, size_t *ret_n, struct rk_error *e)

@@ -71,6 +71,10 @@ static inline bool target_attaches(enum target_kind kind)
  */
 int target_ids(const struct rk_target *target, int32_t **ret, size_t *ret_n, struct rk_error *e);
 
+/* The threads of those of these processes that /proc shows, and with `tree` of all that descend from them: ascending, each
+ * once. None is no error. The caller frees the array. 0 or -errno. */
+int target_tasks(const int32_t *pids, size_t n, bool tree, int32_t **ret, size_t *ret_n);
+
 /* When a thread was born, in sys_boot_ticks(); 0 where it can't be told. */
 uint64_t target_born(int32_t tid);
 

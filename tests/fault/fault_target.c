@@ -11,7 +11,7 @@ static int scenario(uint64_t *digest)
     struct rk_target *cpus = NULL, *process = NULL, *thread = NULL, *both = NULL, *never = NULL,
                      *command = NULL;
     struct rk_command_options options = {
-        .size = sizeof options, .std_fds_set = 1, .in = 0, .out = 1, .err = 2, .directory = "/"};
+        .size = sizeof options, .flags = RK_COMMAND_STD_FDS, .in = 0, .out = 1, .err = 2, .directory = "/"};
     struct rk_exit end = {.size = sizeof end};
     char *argv[] = {"sh", "-c", "exit 3", NULL};
     int rc = 0;

@@ -167,7 +167,7 @@ static void waiting_has_a_limit(void)
     int tube[2];
     CHECK(pipe2(tube, O_CLOEXEC) == 0);
     struct rk_command_options options = {
-        .size = sizeof options, .std_fds_set = 1, .in = tube[0], .out = -1, .err = -1};
+        .size = sizeof options, .flags = RK_COMMAND_STD_FDS, .in = tube[0], .out = -1, .err = -1};
     struct rk_target *target = command_with(&options, "copy", NULL); /* until it has read something */
     OK(rk_target_start(target, &e));
     EQUAL(rk_target_wait(target, 0, &end), 0);
@@ -383,7 +383,7 @@ static void standard_descriptors(void)
 {
     int in[2], out[2];
     char bytes[16] = "";
-    struct rk_command_options options = {.size = sizeof options, .std_fds_set = 1};
+    struct rk_command_options options = {.size = sizeof options, .flags = RK_COMMAND_STD_FDS};
     CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
     options.in = in[0];
     options.out = options.err = out[1];
@@ -399,7 +399,7 @@ static void standard_descriptors(void)
 
     /* -1 leaves one alone; nothing else is inherited, but what the caller lets through */
     options =
-        (struct rk_command_options){.size = sizeof options, .std_fds_set = 1, .in = -1, .out = -1, .err = -1};
+        (struct rk_command_options){.size = sizeof options, .flags = RK_COMMAND_STD_FDS, .in = -1, .out = -1, .err = -1};
     EQUAL(finish(command_with(&options, "descriptors", NULL)).status, 0);
     int kept = fcntl(0, F_DUPFD, 100);
     char number[16];
@@ -412,7 +412,7 @@ static void standard_descriptors(void)
 static int copies(int in, int out, int send, int receive)
 {
     struct rk_command_options options = {
-        .size = sizeof options, .std_fds_set = 1, .in = in, .out = out, .err = out};
+        .size = sizeof options, .flags = RK_COMMAND_STD_FDS, .in = in, .out = out, .err = out};
     char bytes[16] = "", *argv[] = {self, "copy", NULL};
     struct rk_target *target;
     struct rk_exit end = {.size = sizeof end};

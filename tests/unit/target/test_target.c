@@ -140,6 +140,27 @@ static void processes_are_read_when_asked(void **state)
     assert_true(ids[0] < ids[1]);
     assert_true(ids[0] == thread_id || ids[1] == thread_id);
     free(ids);
+    /* What is there of several, each thread once, also of one that is named twice; none is no error. */
+    int32_t pids[] = {getpid(), INT32_MAX, getpid()};
+    assert_int_equal(target_tasks(pids, 3, false, &ids, &n), 0);
+    assert_int_equal(n, 2);
+    assert_true(ids[0] < ids[1]);
+    free(ids);
+    assert_int_equal(target_tasks(pids + 1, 1, true, &ids, &n), 0);
+    assert_int_equal(n, 0);
+    free(ids);
+    pid_t child = fork();
+    if (child == 0)
+        pause();
+    assert_int_equal(target_tasks(pids, 1, false, &ids, &n), 0);
+    assert_int_equal(n, 2);
+    free(ids);
+    assert_int_equal(target_tasks(pids, 1, true, &ids, &n), 0);
+    assert_int_equal(n, 3);
+    assert_true(ids[0] == child || ids[1] == child || ids[2] == child);
+    free(ids);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
     assert_int_equal(rk_target_thread(thread_id, &one, &e), 0);
     assert_int_equal(rk_target_pid(one), thread_id);
     assert_int_equal(target_ids(one, &ids, &n, &e), 0);
@@ -311,9 +332,12 @@ static void bad_arguments_make_no_child(void **state)
     assert_int_equal(rk_target_command(argv, NULL, NULL, &e), -EINVAL);
     assert_int_equal(rk_target_command(argv, &options, &target, &e), -EINVAL);
     options = (struct rk_command_options){
-        .size = sizeof options, .std_fds_set = 1, .in = 999, .out = -1, .err = -1};
+        .size = sizeof options, .flags = RK_COMMAND_STD_FDS, .in = 999, .out = -1, .err = -1};
     assert_int_equal(rk_target_command(argv, &options, &target, &e), -EINVAL);
     assert_non_null(strstr(e.what, "descriptor 999, to replace 0, is not open"));
+    options = (struct rk_command_options){.size = sizeof options, .flags = 2 | RK_COMMAND_STD_FDS};
+    assert_int_equal(rk_target_command(argv, &options, &target, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "flags is 0x3"));
     options = (struct rk_command_options){.size = sizeof options, .directory = "/nonexistent"};
     assert_int_equal(rk_target_command(argv, &options, &target, &e), -ENOENT);
     assert_non_null(strstr(e.what, "/nonexistent"));
