@@ -365,9 +365,10 @@ static void put_trap(struct table *t, const struct rk_set *set)
     if (!watched || !t->counts->exit || t->counts->exit->signal != SIGTRAP)
         return;
     fputc('\n', t->to);
-    print_wrapped(t->to, t->width, 4, "  note: ",
-                  "some virtual processors lose a few of a million hits of breakpoints; Linux sends SIGTRAP for "
-                  "such a hit and does not count it");
+    print_wrapped(
+        t->to, t->width, 4, "  note: ",
+        "some virtual processors lose a few of a million hits of breakpoints; Linux sends SIGTRAP for "
+        "such a hit and does not count it");
     put_fix(t, "run it again, or have the program handle SIGTRAP");
 }
 
