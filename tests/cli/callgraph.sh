@@ -190,8 +190,9 @@ perf script --no-inline -F ip,sym -i first.data >theirs 2>perf.err || fail "perf
 awk '/ main$/ { main++ } / burn$/ { burn++ } END { print burn + 0, "in burn,", main + 0, "with main"; exit !(burn > 100 && main == burn) }' theirs || fail "perf on frames"
 if "$SOURCE"/tests/perf-record -q -F 2000 -e cpu-clock:u --call-graph dwarf -o perf.own ./deep deep 25 2>perf.err; then
     whole perf.own down 25
-    ours perf.own >a
-    perfs perf.own >b
-    cmp -s a b || { diff a b | cut -c -200 | head -20; fail "perf's own stacks are others"; }
+    # perf has the vDSO from its cache below HOME, and without that ends such a stack in it.
+    ours perf.own | grep -v __vdso_ >a
+    perfs perf.own | grep -v __vdso_ >b
+    [ -s a ] && cmp -s a b || { diff a b | cut -c -200 | head -20; fail "perf's own stacks are others"; }
 fi
 exit 0
