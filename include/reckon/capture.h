@@ -60,6 +60,8 @@ struct rk_capture_stats {
     uint64_t stacks_whole, stacks_cut, stacks_broken, stacks_joined;
 };
 
+/* `target` may be NULL: then nobody starts or ends, and rk_capture_step() never returns 0. `host` and `set` must outlive
+ * the capture. */
 RK_API int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
                            const struct rk_capture_options *options, struct rk_capture **ret,
                            struct rk_error *e);

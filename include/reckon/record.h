@@ -329,7 +329,7 @@ RK_API int64_t rk_sample_join(const struct rk_sample *sample, const struct rk_de
  * kernel's number: "ax", "x0", "pc", "s11". NULL: there is none. */
 RK_API const char *rk_register_name(const char *machine, uint32_t number);
 
-/* The mask of a list of names, "ip,sp,bp"; "" or "all": every register but the vector ones. 0, -ENOENT: no register of
+/* The mask of a list of names, "ip,sp,bp"; NULL, "" or "all": every register but the vector ones. 0, -ENOENT: no register of
  * that name, -EOPNOTSUPP: not a machine whose registers are known. */
 RK_API int rk_register_mask(const char *machine, const char *names, uint64_t *ret);
 

@@ -9,6 +9,9 @@
 #define LONGEST 6000 /* a message with a path in it, before it is made to fit */
 #define FIRST_SIZE ((uint32_t)sizeof(struct rk_error))
 
+/* No struct is larger: such a size was never set. Reading or clearing so many bytes would end the program. */
+#define GREATEST_SIZE 4096u
+
 const char *rk_version(void)
 {
     return RK_VERSION;
@@ -189,7 +192,7 @@ int options_take(void *to, size_t size, const void *from)
     memset(to, 0, size);
     if (from) {
         memcpy(&theirs, from, sizeof theirs);
-        if (theirs < sizeof theirs)
+        if (theirs < sizeof theirs || theirs > GREATEST_SIZE)
             return -EINVAL;
         for (size_t i = size; i < theirs; i++)
             if (((const unsigned char *)from)[i])
@@ -222,7 +225,7 @@ int result_give(void *to, const void *from, size_t size)
     if (!to)
         return -EINVAL;
     memcpy(&theirs, to, sizeof theirs);
-    if (theirs < sizeof theirs)
+    if (theirs < sizeof theirs || theirs > GREATEST_SIZE)
         return -EINVAL;
     if (theirs > size)
         memset((char *)to + size, 0, theirs - size);

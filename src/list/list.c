@@ -101,6 +101,8 @@ int gather_add(struct gather *g, const struct rk_list_entry *entry)
 
 static int check(const struct rk_list_options *o, struct rk_error *e)
 {
+    if (o->flags & ~(RK_LIST_ALL | RK_LIST_LONG | RK_LIST_UNTRIED))
+        return fail_argument(e, RK_STAGE_EVENT, "rk_list_options: an unknown flag, %#x", o->flags);
     if (o->words_n && !o->words)
         return fail_argument(e, RK_STAGE_EVENT, "rk_list_open: words_n is %zu and words is NULL", o->words_n);
     for (size_t i = 0; i < o->words_n; i++)

@@ -118,7 +118,7 @@ static int software(const struct counts *c, struct rk_metric *ret)
 int rk_metric_derive(const struct rk_set *set, const struct rk_value *values, size_t n, uint64_t wall_ns,
                      size_t event, struct rk_metric *ret)
 {
-    if (!set || !values)
+    if (!set || !values || !ret)
         return -EINVAL;
     struct counts c = {
         .set = set, .values = values, .n = n, .wall_ns = (double)wall_ns, .of = {.size = sizeof c.of}};

@@ -18,6 +18,15 @@ static int begin(struct rk_profile_builder *builder, struct rk_error *e)
     return rk_image_open(&builder->image, e);
 }
 
+int profile_options_take(const struct rk_profile_options *options, struct rk_profile_options *ret, struct rk_error *e)
+{
+    int rc = options_check(ret, sizeof *ret, options, "rk_profile_options", RK_STAGE_PROFILE, e);
+
+    if (rc == 0 && ret->times > RK_TIMES_EACH)
+        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options.times is no enum rk_times: %u", ret->times);
+    return rc;
+}
+
 int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_profile_builder **ret,
                             struct rk_error *e)
 {
@@ -25,12 +34,9 @@ int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_
 
     if (!ret)
         return fail_null(e, RK_STAGE_PROFILE, "rk_profile_builder_open", "ret");
-    int rc = options_check(&ours, sizeof ours, options, "rk_profile_options", RK_STAGE_PROFILE, e);
+    int rc = profile_options_take(options, &ours, e);
     if (rc < 0)
         return rc;
-    if (ours.times > RK_TIMES_EACH)
-        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options.times is no enum rk_times: %u",
-                             ours.times);
 
     struct rk_profile_builder *builder = calloc(1, sizeof *builder);
     if (!builder)

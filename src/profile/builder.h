@@ -92,6 +92,10 @@ struct rk_profile_builder {
     uint64_t last_cgroup;
 };
 
+/* Copies and checks a caller's options (NULL: defaults). 0 or -errno. */
+int profile_options_take(const struct rk_profile_options *options, struct rk_profile_options *ret,
+                         struct rk_error *e);
+
 /* Adds to a cell. 0 or -errno. */
 int builder_add(struct rk_profile_builder *builder, uint32_t cell, uint64_t time, struct amount amount);
 

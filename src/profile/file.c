@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "codec/deflate.h"
+#include "profile/builder.h"
 #include "sys/file.h"
 
 #include <errno.h>
@@ -137,12 +138,16 @@ int rk_profile_file(const char *path, const struct rk_profile_options *options, 
                     uint64_t *ret_damaged, struct rk_error *e)
 {
     _cleanup_free_ char *bytes = NULL;
+    struct rk_profile_options ours;
     uint64_t damaged = 0;
     size_t n = 0;
 
     if (!path || !ret)
         return fail_null(e, RK_STAGE_PROFILE, "rk_profile_file", path ? "ret" : "path");
-    int rc = strcmp(path, "-") == 0 ? 1 : load(path, &bytes, &n);
+    int rc = profile_options_take(options, &ours, e);
+    if (rc < 0)
+        return rc;
+    rc = strcmp(path, "-") == 0 ? 1 : load(path, &bytes, &n);
     if (rc == 0)
         rc = read_foreign(bytes, n, ret, &damaged);
     if (rc == 1 || rc == -ENOEXEC)

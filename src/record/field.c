@@ -32,6 +32,8 @@ static uint64_t number_at(const unsigned char *at, uint32_t bytes, uint32_t is_s
 
 int rk_field_value(const struct rk_field *field, const struct rk_sample *sample, struct rk_field_value *ret)
 {
+    if (!field || !sample || !ret)
+        return -EINVAL;
     const unsigned char *at = slice(sample, field->offset, field->bytes);
     uint64_t n = field->bytes;
 

@@ -71,7 +71,7 @@ const char *rk_record_name(uint32_t type)
 /* A cursor behind the header. */
 static struct cursor body(const struct rk_record *record)
 {
-    struct cursor c = cursor_of(record->data, record->bytes);
+    struct cursor c = record ? cursor_of(record->data, record->bytes) : cursor_of(NULL, 0);
 
     cursor_u64(&c);
     return c;
@@ -102,7 +102,7 @@ int rk_record_mapping(const struct rk_record *record, struct rk_mapping *ret)
     struct cursor c = body(record);
     struct rk_mapping m = {0};
 
-    if (record->type != RK_RECORD_MMAP && record->type != RK_RECORD_MMAP2)
+    if (!record || (record->type != RK_RECORD_MMAP && record->type != RK_RECORD_MMAP2))
         return -EINVAL;
     m.pid = cursor_i32(&c);
     m.tid = cursor_i32(&c);
@@ -133,7 +133,7 @@ int rk_record_task(const struct rk_record *record, struct rk_task *ret)
     struct cursor c = body(record);
     struct rk_task t = {0};
 
-    if (record->type != RK_RECORD_FORK && record->type != RK_RECORD_EXIT)
+    if (!record || (record->type != RK_RECORD_FORK && record->type != RK_RECORD_EXIT))
         return -EINVAL;
     t.pid = cursor_i32(&c);
     t.parent_pid = cursor_i32(&c);
@@ -149,7 +149,7 @@ int rk_record_comm(const struct rk_record *record, struct rk_comm *ret)
     struct cursor c = body(record);
     struct rk_comm comm = {0};
 
-    if (record->type != RK_RECORD_COMM)
+    if (!record || record->type != RK_RECORD_COMM)
         return -EINVAL;
     comm.pid = cursor_i32(&c);
     comm.tid = cursor_i32(&c);
@@ -163,7 +163,7 @@ int rk_record_lost(const struct rk_record *record, struct rk_lost *ret)
     struct cursor c = body(record);
     struct rk_lost lost = {0};
 
-    if (record->type != RK_RECORD_LOST && record->type != RK_RECORD_LOST_SAMPLES)
+    if (!record || (record->type != RK_RECORD_LOST && record->type != RK_RECORD_LOST_SAMPLES))
         return -EINVAL;
     if (record->type == RK_RECORD_LOST)
         lost.id = cursor_u64(&c);

@@ -271,6 +271,8 @@ size_t sample_read_words(uint64_t format, uint64_t n)
 
 int rk_sample_read(const struct rk_sample *sample, uint64_t index, struct rk_read *ret)
 {
+    if (!sample || !ret)
+        return -EINVAL;
     uint64_t format = sample->read_format;
     const uint64_t *word = sample->read_words;
 

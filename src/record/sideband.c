@@ -10,6 +10,8 @@
 /* A cursor behind the header of a record of this type; false: of another. */
 static bool body(const struct rk_record *record, uint32_t type, struct cursor *ret)
 {
+    if (!record)
+        return false;
     *ret = cursor_of(record->data, record->bytes);
     cursor_u64(ret);
     return record->type == type;
@@ -35,7 +37,7 @@ int rk_record_throttle(const struct rk_record *record, struct rk_throttle *ret)
     struct rk_throttle mine = {0};
     struct cursor c;
 
-    if (!body(record, RK_RECORD_THROTTLE, &c) && record->type != RK_RECORD_UNTHROTTLE)
+    if (!body(record, RK_RECORD_THROTTLE, &c) && (!record || record->type != RK_RECORD_UNTHROTTLE))
         return -EINVAL;
     mine.time = cursor_u64(&c);
     mine.id = cursor_u64(&c);
@@ -107,7 +109,7 @@ int encode_itrace(const struct layout *layout, const struct rk_record *from, con
 /* SWITCH: nothing; SWITCH_CPU_WIDE: u32 next_prev_pid, next_prev_tid;   4.3 */
 int rk_record_switch(const struct rk_record *record, struct rk_switch *ret)
 {
-    struct rk_switch mine = {.wide = record->type == RK_RECORD_SWITCH_CPU_WIDE};
+    struct rk_switch mine = {.wide = record && record->type == RK_RECORD_SWITCH_CPU_WIDE};
     struct cursor c;
 
     if (!body(record, RK_RECORD_SWITCH, &c) && !mine.wide)
@@ -358,6 +360,8 @@ static int64_t deferred_at(const struct rk_sample *sample)
 
 int rk_sample_cookie(const struct rk_sample *sample, uint64_t *ret)
 {
+    if (!sample || !ret)
+        return -EINVAL;
     int64_t at = deferred_at(sample);
 
     if (at < 0)
@@ -369,6 +373,8 @@ int rk_sample_cookie(const struct rk_sample *sample, uint64_t *ret)
 int64_t rk_sample_join(const struct rk_sample *sample, const struct rk_deferred *deferred, uint64_t *ret,
                        uint64_t max)
 {
+    if (!sample || !deferred || (!ret && max))
+        return -EINVAL;
     int64_t at = deferred_at(sample);
 
     if (at < 0 || sample->chain[at + 1] != deferred->cookie)

@@ -72,6 +72,8 @@ static bool long_shape(uint8_t first, uint8_t second, uint64_t at, struct shape 
 
 int rk_spe_packet(const unsigned char *bytes, uint64_t n, uint64_t *at, struct rk_spe_packet *ret)
 {
+    if (!bytes || !at || !ret)
+        return -EINVAL;
     if (*at >= n)
         return 0;
     struct cursor c = cursor_of(bytes + *at, (size_t)(n - *at));
@@ -205,8 +207,11 @@ int rk_spe_next(const unsigned char *bytes, uint64_t n, uint64_t *at, struct rk_
 {
     struct rk_spe spe = {0};
     struct rk_spe_packet packet;
-    uint64_t place = *at;
     int r;
+
+    if (!bytes || !at || !ret)
+        return -EINVAL;
+    uint64_t place = *at;
 
     while ((r = rk_spe_packet(bytes, n, &place, &packet)) == 1)
         if (take_packet(&spe, &packet)) {
@@ -244,6 +249,8 @@ int rk_spe_events_text(uint64_t events, char *buffer, size_t n)
                                         NULL,
                                         "partial-predicate",
                                         "empty-predicate"};
+    if (!buffer && n)
+        return -EINVAL;
     struct say say = say_begin(buffer, n);
 
     say_bits(&say, events, names, sizeof names / sizeof *names);

@@ -68,6 +68,8 @@ const char *rk_register_name(const char *machine, uint32_t number)
 
 int rk_register_mask(const char *machine, const char *names, uint64_t *ret)
 {
+    if (!machine || !ret)
+        return -EINVAL;
     const struct machine *m = find_machine(machine);
     uint64_t mask = 0;
 
@@ -99,6 +101,8 @@ int rk_register_mask(const char *machine, const char *names, uint64_t *ret)
 
 int rk_sample_register(const struct rk_sample *sample, uint32_t interrupt, uint32_t number, uint64_t *ret)
 {
+    if (!sample || !ret)
+        return -EINVAL;
     uint64_t mask = interrupt ? sample->regs_intr_mask : sample->regs_user_mask;
     const uint64_t *values = interrupt ? sample->regs_intr : sample->regs_user;
 
@@ -180,6 +184,8 @@ int rk_memory_text(uint64_t data_src, uint32_t part, char *buffer, size_t n)
     static const char *const locks[] = {NULL, "locked"};
     static const char *const blocks[] = {NULL, "data", "address"};
     static const char *const hops[] = {NULL, "core", "node", "socket", "board"};
+    if (!buffer && n)
+        return -EINVAL;
     struct say say = say_begin(buffer, n);
 
     switch (part) {
@@ -223,6 +229,8 @@ int rk_transaction_text(uint64_t transaction, char *buffer, size_t n)
 {
     static const char *const names[] = {"elision", "transaction", "sync",           "async",
                                         "retry",   "conflict",    "capacity-write", "capacity-read"};
+    if (!buffer && n)
+        return -EINVAL;
     struct say say = say_begin(buffer, n);
 
     say_bits(&say, bits(transaction, 0, 32), names, COUNT(names));
@@ -235,6 +243,8 @@ int rk_transaction_text(uint64_t transaction, char *buffer, size_t n)
 
 int rk_sample_weight(const struct rk_sample *sample, struct rk_weight *ret)
 {
+    if (!sample || !ret)
+        return -EINVAL;
     uint64_t w = sample->weight;
 
     if (sample->present & RK_SAMPLE_WEIGHT_STRUCT)
@@ -271,6 +281,8 @@ int rk_branch_info(const struct rk_branch *branch, struct rk_branch_info *ret)
     static const char *const new_types[] = {"fault-alignment", "fault-data", "fault-instruction",
                                             "arch-1",          "arch-2",     "arch-3",
                                             "arch-4",          "arch-5"};
+    if (!branch)
+        return -EINVAL;
     uint64_t f = branch->flags;
     struct rk_branch_info mine = {
         .mispredicted = bits(f, 0, 1),

@@ -453,7 +453,7 @@ int rk_explain(struct rk_host *host, const struct rk_attempt *attempt, struct rk
     struct rk_attempt taken;
     int rc = options_take(&taken, sizeof taken, attempt);
 
-    if (rc < 0 || !host || !ret)
+    if (rc < 0 || !host || !attempt || !ret)
         return -EINVAL;
     return explain(host, &taken, ret);
 }

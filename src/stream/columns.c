@@ -78,7 +78,7 @@ int64_t rk_stream_columns(struct rk_stream *st, struct rk_columns *columns)
     uint64_t row = 0;
     int r = 1;
 
-    if (!st || !columns || columns->size < sizeof *columns)
+    if (!st || !columns || columns->size < sizeof *columns || columns->size > 4096)
         return -EINVAL;
     columns->damaged = 0;
     if (columns->chain_start)

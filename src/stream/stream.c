@@ -340,7 +340,7 @@ int rk_stream_sample(const struct rk_stream *st, const struct rk_record *record,
 
 int rk_stream_read(const struct rk_stream *st, const struct rk_record *record, struct rk_sample *ret)
 {
-    if (record->type != RK_RECORD_READ)
+    if (!st || !record || !ret || record->type != RK_RECORD_READ)
         return -EINVAL;
     int r = record->event < st->events.n ? layout_read(&st->events.items[record->event].layout, record, ret)
                                          : -EBADMSG;
