@@ -26,6 +26,7 @@ static void *busy_thread(void *is_long)
 static void work(int in, int out)
 {
     char c;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* where it can't be attached to */
     CHECK(pthread_barrier_init(&named, NULL, 3) == 0 && pthread_barrier_init(&begun, NULL, 3) == 0);
     CHECK(pthread_create(&threads[0], NULL, busy_thread, NULL) == 0);
     CHECK(pthread_create(&threads[1], NULL, busy_thread, &go) == 0);
