@@ -1,6 +1,7 @@
 #!/bin/bash
 # Signals that were ignored when reckon was started: what a shell does to background jobs, nohup, and careless parents.
 set -u
+"$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat err out 2>/dev/null; exit 1; }
 cat >ignoring.py <<'PY'
 import os, signal, sys

@@ -144,22 +144,28 @@ static void judge(const struct rk_profile *p)
     CHECK(strncmp(text, "symbol,module,self,self_percent,total,total_percent\nburn_most,", 62) == 0);
 }
 
+static char path[TEMPORARY];
+
+static void remove_recording(void)
+{
+    char old[TEMPORARY + 8];
+
+    snprintf(old, sizeof old, "%s.old", path);
+    unlink(path);
+    unlink(old);
+}
+
 int main(int argc, char **argv)
 {
-    char path[TEMPORARY];
-
     if (argc > 1 && strcmp(argv[1], "work") == 0)
         return work();
     int fd = mkstemp(temporary(path, "reckon-profile-XXXXXX"));
     CHECK(fd >= 0);
     close(fd);
+    atexit(remove_recording);
     record(path);
     struct rk_profile *p = profile(path);
     judge(p);
     rk_profile_free(p);
-    unlink(path);
-    char old[TEMPORARY + 8];
-    snprintf(old, sizeof old, "%s.old", path);
-    unlink(old);
     return 0;
 }
