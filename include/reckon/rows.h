@@ -1,8 +1,8 @@
 /*
  * reckon/rows.h: the counts of a set, added up by where they were counted.
  *
- * A set on CPUs has a slot for each of them, a set on a process one for each of its threads. rk_set_total() adds them
- * all up; rows add up those of one CPU, core, die, socket, memory node or thread:
+ * A set on CPUs has a slot for each of them, a set on a process one for each of its threads. rk_set_total()
+ * adds them all up; rows add up those of one CPU, core, die, socket, memory node or thread:
  *
  *     struct rk_rows *rows;
  *     rk_rows_open(host, set, RK_BY_SOCKET, &rows, &e);
@@ -17,7 +17,7 @@
  *     rk_rows_free(rows);
  *
  * Making them costs O(slots × log slots), reading O(slots × events). The set must outlive them.
- * CPUs that rk_set_refresh() finds later are in no row of those made before.
+ * Slots that rk_set_refresh() adds are in no row until rk_rows_refresh().
  */
 #ifndef RECKON_ROWS_H
 #define RECKON_ROWS_H
@@ -42,8 +42,8 @@ enum rk_by {
 };
 
 /*
- * Rows in the order of their numbers. Threads that are born later are counted with the one that they were born of, as
- * the kernel does it.
+ * Rows in the order of their numbers. Threads that are born later are counted with the one that they were
+ * born of, as the kernel does it.
  */
 RK_API int rk_rows_open(struct rk_host *host, struct rk_set *set, uint32_t by, struct rk_rows **ret,
                         struct rk_error *e);
@@ -68,8 +68,16 @@ struct rk_row {
 RK_API int rk_rows_get(const struct rk_rows *rows, size_t row, struct rk_row *ret);
 
 /*
- * Every row's counts, one row after the other; n is at least rows × events. An event that could not be read in a slot
- * has running == 0 in that slot's row. 0 or -errno. Hot: no allocation.
+ * After rk_set_refresh(): puts the slots that it added into their rows. A row that is there keeps its index,
+ * and its values go on from where they are; new rows come after the last. Costs O(new slots × rows).
+ *
+ * Returns how many rows were added, so that your arrays can grow; or -errno, and the rows are as before.
+ */
+RK_API int rk_rows_refresh(struct rk_rows *rows, struct rk_error *e);
+
+/*
+ * Every row's counts, one row after the other; n is at least rows × events. An event that could not be read
+ * in a slot has running == 0 in that slot's row. 0 or -errno. Hot: no allocation.
  */
 RK_API int rk_rows_read(struct rk_rows *rows, struct rk_value *ret, size_t n);
 

@@ -40,7 +40,7 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 
 /* Side-band records to receive beside samples: rk_set_options.records. */
 #define RK_RECORDS_MAPS 0x01u       /* MMAP2, executable mappings */
-#define RK_RECORDS_DATA_MAPS 0x02u  /* … data mappings too */
+#define RK_RECORDS_DATA_MAPS 0x02u  /* data mappings: MMAP2 with MAPS, MMAP without */
 #define RK_RECORDS_TASKS 0x04u      /* COMM, FORK, EXIT */
 #define RK_RECORDS_SWITCHES 0x08u   /* SWITCH */
 #define RK_RECORDS_NAMESPACES 0x10u /* NAMESPACES */
@@ -142,12 +142,30 @@ RK_API size_t rk_set_slot_count(const struct rk_set *set);
 
 /* Where the events of a slot count. */
 struct rk_slot {
-    uint32_t size;    /* set by the caller */
-    int32_t pid, cpu; /* thread and CPU, each -1 for "any" */
+    uint32_t size; /* sizeof(struct rk_slot), set by the caller */
+    int32_t pid;   /* thread; 0: the calling thread; -1: any */
+    int32_t cpu;   /* -1: any */
     uint32_t reserved;
-    const char *cgroup; /* as rk_target_cgroups() was given it; NULL: none. Lives as long as the set */
+    const char *cgroup; /* as given to rk_target_cgroups(), or NULL; lives as long as the set */
 };
 RK_API int rk_set_slot_get(const struct rk_set *set, size_t slot, struct rk_slot *ret);
+
+/*
+ * The perf_event descriptor of an event on a slot, and the kernel's id of it (PERF_EVENT_IOC_ID).
+ *
+ * The set owns the descriptor: don't close it. It is valid until rk_set_free(), or until an rk_set_refresh() that
+ * returns more than 0. You may
+ *   attach a BPF program and ask for those that are attached (PERF_EVENT_IOC_SET_BPF, _QUERY_BPF);
+ *   put it into a BPF map (bpf_perf_event_output(), bpf_perf_event_read_value());
+ *   ask for a signal (fcntl(2): F_SETOWN, F_SETSIG, O_ASYNC), or for so many samples (PERF_EVENT_IOC_REFRESH);
+ *   read(2) it: that changes nothing. The format depends on the group.
+ * To enable, disable or reset it, to map it, or to redirect its output makes the set's own results wrong.
+ *
+ * rk_set_fd() returns the descriptor, rk_set_id() 0 and *ret. Both return -ENODEV if the event is not open on this slot:
+ * rk_set_explain() knows why. -ERANGE: there is no such slot or event.
+ */
+RK_API int rk_set_fd(const struct rk_set *set, size_t slot, size_t event);
+RK_API int rk_set_id(const struct rk_set *set, size_t slot, size_t event, uint64_t *ret);
 
 /* A step down that was taken, or an event that was left out (`cause` says why). */
 struct rk_note {
@@ -169,38 +187,48 @@ struct rk_value {
 };
 
 /*
- * Hot: no allocation, no error object. 0 or -errno.
+ * Start and stop counting, on every slot. Hot: no allocation, no error object. Return 0 or -errno.
  *
- * Inherited counters of another's threads are switched such that none which is being born is left as it was (and its
- * parent after it, as the kernel has it): that takes three system calls more for each thread, and a free descriptor
- * meanwhile; without one it is done as well as it can be. A thread that was itself born since the set was opened, and
- * bears another just then, is not looked after; where that may have been, a note tells (RK_CAUSE_RACE, once for a set).
- * Nor are children of the calling thread that do. A set that is opened `enabled` has no such moment: subtract a first
- * reading.
+ * Counters of other threads may be inherited while they are switched. Threads created during the call are switched too.
+ * That takes three more system calls for each thread, and a free descriptor; without one, a new thread may be missed. If
+ * a thread that was created after rk_set_open() creates another during the call, that one may be missed as well: a note
+ * says so, once for a set (RK_CAUSE_RACE). A set that is opened enabled avoids this: subtract a first reading.
+ *
+ * If the set has a live stream, the first rk_set_enable() also reads what runs already: reckon/stream.h.
  */
-/* The first rk_set_enable() of a set that has a live stream also reads what runs already: reckon/stream.h. */
 RK_API int rk_set_enable(struct rk_set *set);
 RK_API int rk_set_disable(struct rk_set *set);
 
-/* Every counter that the calling thread has opened, in this library or elsewhere, stopped and started at once: prctl(2)
- * in place of an ioctl(2) for each. A set that is read in user space (no_user_read) does not see it. */
+/* Start and stop all counters that the calling thread has opened, also those of other sets and libraries: one prctl(2) in
+ * place of an ioctl(2) for each. Sets that are read in user space don't notice it. */
 RK_API int rk_sets_enable(void);
 RK_API int rk_sets_disable(void);
 
 /*
- * Follows the CPUs of a machine, or of cgroups on all CPUs: those that came online are opened (and enabled where the
- * set is), the counts of those that went are kept, those that came back go on from there, also where they went and came
- * between two calls (of cgroups that is not seen). Call it now and then, such as before each interval is read. How many came or went; 0 too for other targets, and for sampling sets, whose rings stay;
- * or -errno, and what was open stays.
+ * Follows what comes and goes. Call it now and then, such as before each interval is read.
+ *
+ *   The whole machine, or cgroups on all CPUs: opens CPUs that came online. A CPU that went offline and came back is
+ *   opened anew, also if both happened between two calls.
+ *
+ *   Processes and trees, opened without inheritance: opens threads and processes that were created since. They are
+ *   counted from this call on. With inheritance they are counted with the thread that created them, from their first
+ *   instruction on; so there is nothing to open.
+ *
+ * What was opened is enabled if the set is. What went keeps its counts: slots are added, never removed.
+ *
+ * Returns how many slots were opened or closed. 0 for other targets, and for sets that sample: their rings stay as they
+ * are. On -errno, all that is open stays open, and the next call tries again.
+ *
+ * Takes time in proportion to the number of threads or CPUs. rk_rows_refresh() gives new slots their rows.
  */
 RK_API int rk_set_refresh(struct rk_set *set, struct rk_error *e);
 
-/* Moves a breakpoint: the event-th, on every slot, becomes `to`, of which address, length and kind are taken; it goes
- * on counting from where it is (MODIFY_ATTRIBUTES, Linux 4.17). -EINVAL: not a breakpoint, or not one that can be. */
+/* Moves a breakpoint on every slot: takes address, length and kind of `to`. The count goes on from where it is
+ * (PERF_EVENT_IOC_MODIFY_ATTRIBUTES, Linux 4.17). Returns -EINVAL if the event or `to` is no breakpoint. */
 RK_API int rk_set_modify(struct rk_set *set, size_t event, const struct rk_event *to, struct rk_error *e);
 
-/* Samples of an event that the kernel had to drop, all slots summed. -EOPNOTSUPP before Linux 6.0, and for sets that
- * only count. */
+/* How many samples of an event the kernel dropped, all slots summed. Returns -EOPNOTSUPP before Linux 6.0, and for sets
+ * that only count. */
 RK_API int rk_set_lost(struct rk_set *set, size_t event, uint64_t *ret);
 
 /* All events of one slot, one read(2) per group or none; n is rk_set_event_count(). An event that could not

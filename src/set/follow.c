@@ -1,14 +1,15 @@
 /*
- * Following the CPUs of a machine.
+ * Slots that come and go: the CPUs of a machine. Threads are in tasks.c.
  *
  * When a CPU goes offline the kernel takes its events off it for good: they keep their counts, and count no more, even
- * when the CPU comes back. So a slot has parts: what its descriptors counted so far, and what they count now.
+ * when the CPU comes back. So a slot has two parts: what its descriptors counted so far, and what they count now.
  *
  *     parts[slot]   absent: has no descriptors
- *     values        what earlier descriptors of the slot counted, one per event
+ *     past          what earlier descriptors of the slot counted: a row per slot, a column per event
  *
  * A CPU that went and came back between two looks is online in both. But the time for which its events were enabled
- * stands still then from one read to the next, which the time of a CPU's events does not do while they are enabled.
+ * stands still then from one read to the next, which the time of a CPU's events does not do while they are enabled. The
+ * time of a cgroup's events stands still whenever nothing of it runs. So a set of cgroups has a watch on each CPU.
  */
 #include "set/follow.h"
 
@@ -16,6 +17,8 @@
 #include "base/error.h"
 #include "host/host.h"
 #include "set/opening.h"
+#include "set/policy.h"
+#include "set/slot.h"
 #include "sys/file.h"
 #include "sys/limit.h"
 #include "sys/perf.h"
@@ -23,52 +26,41 @@
 #include <errno.h>
 #include <string.h>
 
-struct set_part {
-    uint64_t absent; /* a word, since values follow */
-};
-
-/* The array is one block: a part per slot, then the values, a row per slot. */
-static struct rk_value *values_of(const struct rk_set *set, uint32_t slot)
+static struct rk_value *past_of(const struct rk_set *set, uint32_t slot)
 {
-    return (struct rk_value *)(void *)(set->parts + set->n_slots) + (size_t)slot * set->n_events;
-}
-
-bool follow_absent(struct rk_set *set, uint32_t slot)
-{
-    return set->parts[slot].absent;
+    return set->past + (size_t)slot * set->n_events;
 }
 
 void follow_add(struct rk_set *set, uint32_t slot, struct rk_value *ret)
 {
-    const struct rk_value *before = values_of(set, slot);
+    const struct rk_value *past = past_of(set, slot);
     bool absent = set->parts[slot].absent;
 
     for (uint32_t i = 0; i < set->n_events; i++) {
         struct rk_value now = {0};
         if (!absent)
             now = ret[i];
-        ret[i] = (struct rk_value){now.value + before[i].value, now.enabled + before[i].enabled,
-                                   now.running + before[i].running};
+        ret[i] = (struct rk_value){now.value + past[i].value, now.enabled + past[i].enabled,
+                                   now.running + past[i].running};
     }
 }
 
-/* Parts for so many slots, those that there are kept: 0 or -ENOMEM. The set's n_slots becomes `slots`. */
-static int make_parts(struct rk_set *set, uint32_t slots)
+int follow_room(struct rk_set *set, size_t slots)
 {
-    size_t row = set->n_events * sizeof(struct rk_value);
-    struct set_part *parts = calloc(slots, sizeof *parts + row);
+    size_t have = set->parts ? set->n_slots : 0, row = set->n_events;
+    int rc = opening_room(set, slots);
 
+    if (rc < 0)
+        return rc;
+    struct rk_value *past = realloc(set->past, slots * row * sizeof *past);
+    set->past = past ? past : set->past;
+    struct set_part *parts = past ? realloc(set->parts, slots * sizeof *parts) : NULL;
     if (!parts)
         return -ENOMEM;
-    if (set->parts) {
-        memcpy(parts, set->parts, set->n_slots * sizeof *parts);
-        memcpy(parts + slots, values_of(set, 0), set->n_slots * row);
-    }
-    for (uint32_t slot = set->n_slots; slot < slots; slot++)
-        parts[slot].absent = true;
-    free(set->parts);
     set->parts = parts;
-    set->n_slots = slots;
+    memset(past + have * row, 0, (slots - have) * row * sizeof *past);
+    for (size_t slot = have; slot < slots; slot++)
+        parts[slot] = (struct set_part){.absent = slot >= set->n_slots};
     set->plain = false;
     set->only_read = 0;
     return 0;
@@ -82,31 +74,24 @@ static bool has_cpu(const int32_t *cpus, size_t n, int32_t cpu)
     return false;
 }
 
-/* Closes the slot's descriptors; their counts become the past's. */
-static void close_slot(struct rk_set *set, uint32_t slot)
+void follow_close(struct rk_set *set, uint32_t slot)
 {
-    struct rk_value *values = values_of(set, slot);
+    struct rk_value *past = past_of(set, slot);
 
     if (rk_set_read(set, slot, set->row, set->n_events) == 0) /* with the past's added already */
         for (uint32_t i = 0; i < set->n_events; i++)
             if (!set->faults[(size_t)slot * set->n_events + i])
-                values[i] = set->row[i];
-    for (uint32_t i = 0; i < set->n_events; i++) {
-        int *fd = &set->fds[(size_t)slot * set->n_events + i];
-        if (*fd >= 0)
-            sys_close(*fd);
-        *fd = -1;
-        set->faults[(size_t)slot * set->n_events + i] = 0;
-    }
+                past[i] = set->row[i];
+    slot_close(set, slot);
+    memset(&set->faults[(size_t)slot * set->n_events], 0, set->n_events * sizeof *set->faults);
     set->parts[slot].absent = true;
 }
 
-/* Opens a slot that is absent: 1; 0 where the CPU is gone again, or its cgroup; -errno. */
-static int open_slot(struct rk_set *set, uint32_t slot)
+int follow_open(struct rk_set *set, uint32_t slot)
 {
     int rc = opening_slot(set, slot);
 
-    if (rc == -ENODEV || rc == -ENOENT || rc == -ENXIO)
+    if (rc == -ENODEV || rc == -ENOENT || rc == -ENXIO || rc == -ESRCH)
         return 0;
     if (rc < 0)
         return rc;
@@ -120,27 +105,107 @@ static int open_slot(struct rk_set *set, uint32_t slot)
     return 1;
 }
 
-/* For how long the slot's first group that is open was enabled; 0 where it can't be read. */
-static uint64_t enabled_for(struct rk_set *set, uint32_t slot)
+/* ---- watches ---- */
+
+static int open_watch(int32_t cpu)
+{
+    struct perf_attr attr = {.type = PERF_SOFTWARE,
+                             .config = SW_DUMMY,
+                             .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
+                             .flags = ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV};
+
+    attr.size = policy_attr_size(&attr);
+    int fd = sys_perf_open(&attr, -1, cpu, -1, 0);
+    return fd < 0 ? -1 : fd;
+}
+
+static int add_watch(struct rk_set *set, int32_t cpu)
+{
+    struct set_watch *watch = vector_push(&set->watches);
+
+    if (!watch)
+        return -ENOMEM;
+    *watch = (struct set_watch){.cpu = cpu, .fd = open_watch(cpu)};
+    return 0;
+}
+
+int follow_watch(struct rk_set *set, const struct plan *plan)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < plan->n_slots && plan->slots[i].cgroup == 0; i++)
+        rc = add_watch(set, plan->slots[i].cpu);
+    return rc;
+}
+
+void follow_unwatch(struct rk_set *set)
+{
+    for (size_t i = 0; i < set->watches.n; i++)
+        if (set->watches.items[i].fd >= 0)
+            sys_close(set->watches.items[i].fd);
+    vector_free(&set->watches);
+}
+
+static struct set_watch *watch_of(const struct rk_set *set, int32_t cpu)
+{
+    for (size_t i = 0; i < set->watches.n; i++)
+        if (set->watches.items[i].cpu == cpu)
+            return &set->watches.items[i];
+    return NULL;
+}
+
+/* For how long the event was enabled; 0: it can't be read. */
+static uint64_t enabled_for(int fd, uint64_t *words, size_t n)
+{
+    int got = fd < 0 ? fd : sys_perf_read(fd, words, n);
+
+    return got >= 3 * (int)sizeof(uint64_t) ? words[1] : 0; /* at the same place in both formats */
+}
+
+static bool stands_still(struct rk_set *set, int fd)
+{
+    size_t n = 3 + 3 * (size_t)set->n_events;
+    uint64_t before = enabled_for(fd, set->words, n);
+
+    return before && before == enabled_for(fd, set->words, n);
+}
+
+/* Looks at each watch, and renews those whose CPU was offline in between. Returns 0 or -ENOMEM. */
+static int look_at_watches(struct rk_set *set, const int32_t *cpus, size_t n)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < set->watches.n; i++) {
+        struct set_watch *watch = &set->watches.items[i];
+        bool online = has_cpu(cpus, n, watch->cpu);
+        watch->returned = online && watch->fd >= 0 && stands_still(set, watch->fd);
+        if (watch->fd >= 0 && (!online || watch->returned)) {
+            sys_close(watch->fd);
+            watch->fd = -1;
+        }
+        if (online && watch->fd < 0)
+            watch->fd = open_watch(watch->cpu);
+    }
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (!watch_of(set, cpus[i]))
+            rc = add_watch(set, cpus[i]);
+    return rc;
+}
+
+/* ---- CPUs ---- */
+
+/* Whether the slot's events are on no CPU any more, though theirs is online. */
+static bool is_stale(struct rk_set *set, uint32_t slot)
 {
     uint32_t g = 0;
 
+    if (set->n_cgroups) {
+        const struct set_watch *watch = watch_of(set, set->slots[slot].cpu);
+        return watch && watch->returned;
+    }
     while (g + 1 < set->n_groups && fd_of(set, slot, set->members[set->groups[g].first]) < 0)
         g++;
-    int fd = fd_of(set, slot, set->members[set->groups[g].first]);
-    int n = fd < 0 ? fd : sys_perf_read(fd, set->words, 3 + 3 * (size_t)set->n_events);
-
-    return n >= 3 * (int)sizeof(uint64_t) ? set->words[1] : 0; /* at the same place in both formats */
-}
-
-/* Whether the slot's events are on no CPU any more, though theirs is there: their time stands still. A cgroup's does so
- * whenever nobody runs in it, and tells nothing. */
-static bool is_stale(struct rk_set *set, uint32_t slot)
-{
-    if (!set->enabled || set->n_cgroups)
-        return false;
-    uint64_t before = enabled_for(set, slot);
-    return before && before == enabled_for(set, slot);
+    return set->enabled && stands_still(set, fd_of(set, slot, set->members[set->groups[g].first]));
 }
 
 /* The slots that there are: how many came or went, or -errno. */
@@ -151,12 +216,12 @@ static int look_at_slots(struct rk_set *set, const int32_t *cpus, size_t n)
     for (uint32_t slot = 0; slot < set->n_slots; slot++) {
         bool online = has_cpu(cpus, n, set->slots[slot].cpu);
         if (!set->parts[slot].absent && (!online || is_stale(set, slot))) {
-            close_slot(set, slot);
+            follow_close(set, slot);
             changed++;
         }
         if (!set->parts[slot].absent || !online)
             continue;
-        int rc = open_slot(set, slot);
+        int rc = follow_open(set, slot);
         if (rc < 0)
             return rc;
         changed += rc;
@@ -164,46 +229,31 @@ static int look_at_slots(struct rk_set *set, const int32_t *cpus, size_t n)
     return changed;
 }
 
-/* Slots for CPUs that had none: none is open yet. */
+/* Slots for CPUs without one: absent so far. */
 static int add_slots(struct rk_set *set, const int32_t *cpus, size_t n)
 {
-    uint32_t cgroups = set->n_cgroups ? set->n_cgroups : 1, had = set->n_slots, at = had;
-    size_t fresh = 0;
+    uint32_t cgroups = set->n_cgroups ? set->n_cgroups : 1, had = set->n_slots;
+    int rc = set->parts ? 0 : follow_room(set, had);
 
-    for (size_t i = 0; i < n; i++) {
-        bool known = false;
-        for (uint32_t slot = 0; slot < had && !known; slot++)
-            known = set->slots[slot].cpu == cpus[i];
-        fresh += !known;
-    }
-    if (!fresh && set->parts)
-        return 0;
-    int rc = opening_room(set, had + fresh * cgroups);
-    if (rc == 0)
-        rc = make_parts(set, had + (uint32_t)fresh * cgroups);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         bool known = false;
         for (uint32_t slot = 0; slot < had && !known; slot++)
             known = set->slots[slot].cpu == cpus[i];
-        for (uint32_t g = 0; !known && g < cgroups; g++)
-            set->slots[at++] =
+        if (!known)
+            rc = follow_room(set, (size_t)set->n_slots + cgroups);
+        for (uint32_t g = 0; rc == 0 && !known && g < cgroups; g++)
+            set->slots[set->n_slots++] =
                 (struct set_slot){.pid = -1, .cpu = cpus[i], .cgroup = set->n_cgroups ? g : SET_NO_CGROUP};
     }
     return rc;
 }
 
-int rk_set_refresh(struct rk_set *set, struct rk_error *e)
+static int follow_cpus(struct rk_set *set, struct rk_error *e)
 {
     _cleanup_free_ int32_t *cpus = NULL;
     size_t n;
-
-    if (!set)
-        return fail_null(e, RK_STAGE_OPEN, "rk_set_refresh", "set");
-    if (is_forked(set))
-        return set_fail(set, RK_STAGE_OPEN, UINT32_MAX, UINT32_MAX, -ESTALE, 0, e);
-    if (!set->follows)
-        return 0;
     int rc = host_cpus_now(set->host, &cpus, &n);
+
     if (rc == -ENOMEM)
         return fail_memory(e, RK_STAGE_OPEN);
     if (rc < 0)
@@ -211,8 +261,19 @@ int rk_set_refresh(struct rk_set *set, struct rk_error *e)
                     rc == -EMFILE ? sys_limit_more_descriptors() : NULL, "the online CPUs can't be read: %s",
                     strerror(-rc));
     rc = add_slots(set, cpus, n);
+    if (rc == 0 && set->n_cgroups)
+        rc = look_at_watches(set, cpus, n);
     if (rc == -ENOMEM)
         return fail_memory(e, RK_STAGE_OPEN);
     rc = look_at_slots(set, cpus, n);
     return rc < 0 ? set_fail(set, RK_STAGE_OPEN, UINT32_MAX, set->members[0], rc, 0, e) : rc;
+}
+
+int rk_set_refresh(struct rk_set *set, struct rk_error *e)
+{
+    if (!set)
+        return fail_null(e, RK_STAGE_OPEN, "rk_set_refresh", "set");
+    if (is_forked(set))
+        return set_fail(set, RK_STAGE_OPEN, UINT32_MAX, UINT32_MAX, -ESTALE, 0, e);
+    return set->follows ? follow_cpus(set, e) : set->follows_tasks ? follow_tasks(set, e) : 0;
 }

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "set/descriptor.h"
+#include "set/follow.h"
 #include "set/slot.h"
 #include "set/where.h"
 #include "sys/file.h"
@@ -318,6 +319,8 @@ int opening_run(struct rk_set *set, struct plan *plan, const struct rk_target *t
     };
 
     int rc = look_after_descriptors(&o);
+    if (rc == 0 && set->follows && set->n_cgroups && follow_watch(set, plan) < 0)
+        rc = fail_memory(&error, RK_STAGE_OPEN);
     for (uint32_t i = 0; rc == 0 && target_attaches(target->kind) && i < plan->n_slots; i++)
         if (births_know(&o.births, plan->slots[i].pid) < 0)
             rc = fail_memory(&error, RK_STAGE_OPEN);

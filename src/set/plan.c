@@ -181,8 +181,9 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
     rc = expand(host, target, options, &plan, e);
     if (rc < 0)
         return rc;
-    plan.descriptors =
-        (uint64_t)plan.n_events * plan.n_slots + (plan.n_cgroups > 0); /* one directory at a time */
+    plan.descriptors = (uint64_t)plan.n_events * plan.n_slots;
+    if (plan.n_cgroups) /* one directory at a time; a watch on each CPU that is followed */
+        plan.descriptors += 1 + (target->cpus || plan.sampling ? 0 : plan.n_slots / plan.n_cgroups);
     if (plan.sampling) {
         plan.ring_wanted = options->ring_bytes ? options->ring_bytes : ring_wanted(options, plan.n_rings);
         plan.ring_bytes =

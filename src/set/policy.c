@@ -239,7 +239,8 @@ static uint64_t records(uint32_t asked)
 {
     uint64_t flags = 0;
 
-    if (asked & (RK_RECORDS_MAPS | RK_RECORDS_DATA_MAPS))
+    /* With either of `mmap` and `mmap2` the kernel reports executable mappings, too: those of data alone come as MMAP. */
+    if (asked & RK_RECORDS_MAPS)
         flags |= ATTR_MMAP | ATTR_MMAP2;
     if (asked & RK_RECORDS_DATA_MAPS)
         flags |= ATTR_MMAP_DATA;

@@ -57,8 +57,9 @@ struct set_cgroup {
     const char *path; /* from the host's root on */
 };
 
-/* set/follow.c */
+/* set/follow.h */
 struct set_part;
+struct set_watch;
 
 struct set_group {
     uint32_t first, n; /* into set->members */
@@ -84,15 +85,17 @@ struct rk_set {
 
     bool sampling;
     bool inherit;
-    bool family;    /* inherited by the threads of another, which may bear some at any time: set/toggle.c */
-    int32_t mark;   /* … births_mark() before the first was opened */
-    bool doubted;   /* … and a note tells of births while it was switched */
-    bool follows;   /* all CPUs, whichever they are: rk_set_refresh() */
-    bool streamed;  /* a stream reads its rings */
-    bool enabled;   /* by rk_set_enable(), or from the beginning */
-    bool user_read; /* some group has pages that may be read in user space */
-    bool faulty;    /* some of `faults` is set */
-    bool partial;   /* some group is not open on some slot: set/where.h */
+    bool family;  /* inherited by the threads of another, which may bear some at any time: set/toggle.c */
+    int32_t mark; /* … births_mark() before the first was opened */
+    bool doubted; /* … and a note tells of births while it was switched */
+    bool follows; /* all CPUs, whichever they are: rk_set_refresh() */
+    bool follows_tasks; /* … or the threads of processes, which are not inherited by each other */
+    bool on_cpus;       /* each thread on each of `cpus` apart: rk_target_on_cpus() */
+    bool streamed;      /* a stream reads its rings */
+    bool enabled;       /* by rk_set_enable(), or from the beginning */
+    bool user_read;     /* some group has pages that may be read in user space */
+    bool faulty;        /* some of `faults` is set */
+    bool partial;       /* some group is not open on some slot: set/where.h */
     bool plain; /* no event is absent, no group is read singly or in user space, and no read has ever failed:
                      * a slot's descriptors are its events' in their order, and nothing need be looked up */
     uint32_t
@@ -109,7 +112,14 @@ struct rk_set {
     struct set_event *events;
     struct set_slot *slots;
     struct set_cgroup *cgroups;
-    struct set_part *parts; /* one per slot, of a set whose CPUs came and went: NULL where none did */
+    struct set_part
+        *parts; /* one per slot, once rk_set_refresh() was called on a set that follows; else NULL … */
+    struct rk_value *past;            /* … and a row per slot: set/follow.c */
+    VECTOR(struct set_watch) watches; /* of cgroups, by CPU */
+    uint64_t *roots_born;             /* when whom.ids were created: set/tasks.c */
+    int32_t *cpus;                    /* `on_cpus`: these */
+    uint32_t n_cpus;
+    int *clocks; /* … and one per slot: its time is the time that the thread is on the CPU: set/here.c */
     int *fds;
     uint64_t *ids;   /* shaped like fds: the kernel's event ids, for sampling sets; else NULL */
     int32_t *faults; /* shaped like fds: why the last read failed: -errno, SET_FAULT_EMPTY, 0: it did not */

@@ -101,6 +101,24 @@ static int locate(struct rk_host *host, uint32_t by, struct place *place, struct
     return 0;
 }
 
+static int cannot_locate(int rc, const struct place *place, struct rk_error *e)
+{
+    return rc == -ENOMEM ? fail_memory(e, RK_STAGE_READ)
+                         : fail(e, rc, RK_STAGE_READ, RK_CAUSE_UNKNOWN, NULL,
+                                "where CPU %d is can't be read: %s", place->cpu, strerror(-rc));
+}
+
+static int place_slot(const struct rk_rows *rows, struct rk_host *host, uint32_t slot, struct place *ret,
+                      struct rk_error *e)
+{
+    const struct set_slot *at = &rows->set->slots[slot];
+    struct rk_row unused;
+
+    *ret = (struct place){.slot = slot, .tid = at->pid, .cpu = at->cpu, .cgroup = (int32_t)at->cgroup};
+    int rc = locate(host, rows->by, ret, &unused);
+    return rc < 0 ? cannot_locate(rc, ret, e) : 0;
+}
+
 /* "3", or "?" where the machine does not say. */
 static const char *digits(char *to, size_t size, int32_t number)
 {
@@ -141,28 +159,33 @@ static const char *name_row(struct rk_rows *rows, const struct rk_row *row, int 
     return arena_text(&rows->names, text, strlen(text));
 }
 
+/* One more row, which begins with the slot of that place. There is room for it. */
+static int add_row(struct rk_rows *rows, struct rk_host *host, struct place *place, int proc,
+                   struct rk_error *e)
+{
+    struct rk_row *row = &rows->rows[rows->n];
+    int rc = locate(host, rows->by, place, row);
+
+    if (rc < 0)
+        return cannot_locate(rc, place, e);
+    row->slot = place->slot;
+    const char *cgroup = rows->by == RK_BY_CGROUP ? set_slot_cgroup(rows->set, row->slot) : NULL;
+    row->name = cgroup ? arena_text(&rows->names, cgroup, strlen(cgroup)) : name_row(rows, row, proc);
+    if (!row->name)
+        return fail_memory(e, RK_STAGE_READ);
+    rows->n++;
+    return 0;
+}
+
 /* A row for each run of equal places. */
 static int collect(struct rk_rows *rows, struct rk_host *host, struct place *places, struct rk_error *e)
 {
     _cleanup_close_ int proc = rows->by == RK_BY_THREAD ? sys_root_open(NULL) : -1;
-    size_t n = rows->slots;
 
-    for (size_t i = 0; i < n; i++) {
-        if (i == 0 || !same(&places[i - 1], &places[i])) {
-            struct rk_row *row = &rows->rows[rows->n];
-            int rc = locate(host, rows->by, &places[i], row);
-            if (rc < 0)
-                return rc == -ENOMEM
-                           ? fail_memory(e, RK_STAGE_READ)
-                           : fail(e, rc, RK_STAGE_READ, RK_CAUSE_UNKNOWN, NULL,
-                                  "where CPU %d is can't be read: %s", places[i].cpu, strerror(-rc));
-            row->slot = places[i].slot;
-            const char *cgroup = rows->by == RK_BY_CGROUP ? set_slot_cgroup(rows->set, row->slot) : NULL;
-            row->name = cgroup ? arena_text(&rows->names, cgroup, strlen(cgroup)) : name_row(rows, row, proc);
-            if (!row->name)
-                return fail_memory(e, RK_STAGE_READ);
-            rows->n++;
-        }
+    for (size_t i = 0; i < rows->slots; i++) {
+        int rc = i == 0 || !same(&places[i - 1], &places[i]) ? add_row(rows, host, &places[i], proc, e) : 0;
+        if (rc < 0)
+            return rc;
         rows->rows[rows->n - 1].slots++;
         rows->row_of[places[i].slot] = (uint32_t)(rows->n - 1);
     }
@@ -193,7 +216,6 @@ static int fill(struct rk_rows *rows, struct rk_host *host, struct rk_error *e)
     const struct rk_set *set = rows->set;
     size_t n = set->n_slots ? set->n_slots : 1;
     _cleanup_free_ struct place *places = calloc(n, sizeof *places);
-    struct rk_row unused;
 
     rows->slots = set->n_slots;
     rows->row_of = calloc(n, sizeof *rows->row_of);
@@ -202,15 +224,9 @@ static int fill(struct rk_rows *rows, struct rk_host *host, struct rk_error *e)
     if (!places || !rows->row_of || !rows->rows || !rows->slot)
         return fail_memory(e, RK_STAGE_READ);
     for (uint32_t i = 0; i < set->n_slots; i++) {
-        places[i] = (struct place){.slot = i,
-                                   .tid = set->slots[i].pid,
-                                   .cpu = set->slots[i].cpu,
-                                   .cgroup = (int32_t)set->slots[i].cgroup};
-        int rc = locate(host, rows->by, &places[i], &unused);
+        int rc = place_slot(rows, host, i, &places[i], e);
         if (rc < 0)
-            return rc == -ENOMEM ? fail_memory(e, RK_STAGE_READ)
-                                 : fail(e, rc, RK_STAGE_READ, RK_CAUSE_UNKNOWN, NULL,
-                                        "where CPU %d is can't be read: %s", places[i].cpu, strerror(-rc));
+            return rc;
     }
     qsort(places, set->n_slots, sizeof *places, compare);
     return collect(rows, host, places, e);
@@ -239,6 +255,64 @@ int rk_rows_open(struct rk_host *host, struct rk_set *set, uint32_t by, struct r
     }
     *ret = rows;
     return 0;
+}
+
+/* Room for all of the set's slots, each of them maybe a row of its own. */
+static int make_room(struct rk_rows *rows)
+{
+    size_t slots = rows->set->n_slots;
+    uint32_t *row_of = realloc(rows->row_of, slots * sizeof *row_of);
+    rows->row_of = row_of ? row_of : rows->row_of;
+    struct rk_row *more = realloc(rows->rows, (rows->n + slots - rows->slots) * sizeof *more);
+    rows->rows = more ? more : rows->rows;
+    return row_of && more ? 0 : -ENOMEM;
+}
+
+/* Slots that came into their rows, whose places are those of `rows_at`, or into rows of their own. */
+static int place_fresh(struct rk_rows *rows, struct place *rows_at, struct rk_error *e)
+{
+    struct rk_host *host = rows->set->host;
+    _cleanup_close_ int proc = rows->by == RK_BY_THREAD ? sys_root_open(NULL) : -1;
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < rows->n; i++)
+        rc = place_slot(rows, host, (uint32_t)rows->rows[i].slot, &rows_at[i], e);
+    for (uint32_t slot = (uint32_t)rows->slots; rc == 0 && slot < rows->set->n_slots; slot++) {
+        struct place place;
+        uint32_t row = 0;
+        rc = place_slot(rows, host, slot, &place, e);
+        while (rc == 0 && row < rows->n && !same(&rows_at[row], &place))
+            row++;
+        if (rc == 0 && row == rows->n) {
+            rows_at[row] = place;
+            rc = add_row(rows, host, &place, proc, e);
+        }
+        rows->row_of[slot] = row;
+    }
+    return rc;
+}
+
+int rk_rows_refresh(struct rk_rows *rows, struct rk_error *e)
+{
+    if (!rows)
+        return fail_null(e, RK_STAGE_READ, "rk_rows_refresh", "rows");
+    const struct rk_set *set = rows->set;
+    size_t had = rows->n;
+    if (is_forked(set))
+        return set_fail(set, RK_STAGE_READ, UINT32_MAX, UINT32_MAX, -ESTALE, 0, e);
+    if (rows->slots == set->n_slots)
+        return 0;
+    _cleanup_free_ struct place *rows_at = calloc(had + set->n_slots - rows->slots, sizeof *rows_at);
+    if (!rows_at || make_room(rows) < 0)
+        return fail_memory(e, RK_STAGE_READ);
+    int rc = place_fresh(rows, rows_at, e);
+    if (rc < 0) {
+        rows->n = had;
+        return rc;
+    }
+    for (; rows->slots < set->n_slots; rows->slots++)
+        rows->rows[rows->row_of[rows->slots]].slots++;
+    return (int)(rows->n - had);
 }
 
 size_t rk_rows_count(const struct rk_rows *rows)

@@ -8,6 +8,7 @@
 #include "event/event.h"
 #include "host/host.h"
 #include "set/explain.h"
+#include "set/follow.h"
 #include "set/opening.h"
 #include "set/plan.h"
 #include "set/policy.h"
@@ -41,6 +42,11 @@ struct rk_set *rk_set_free(struct rk_set *set)
     free(set->cgroups);
     free(set->whom.ids);
     free(set->parts);
+    free(set->past);
+    free(set->roots_born);
+    free(set->cpus);
+    free(set->clocks);
+    follow_unwatch(set);
     free(set->fds);
     free(set->ids);
     free(set->faults);
@@ -222,9 +228,8 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     set->mark = plan->mark;
     set->follows = target_by_cpu(target->kind) && !target->cpus && !set->sampling;
     set->enabled = set->options.enabled;
-    set->ring_bytes = (struct set_ring_bytes){.now = plan->ring_bytes,
-                                              .wanted = plan->ring_wanted,
-                                              .fixed = set->options.ring_bytes != 0};
+    set->ring_bytes = (struct set_ring_bytes){
+        .now = plan->ring_bytes, .wanted = plan->ring_wanted, .fixed = set->options.ring_bytes != 0};
     if (set->options.sample & RK_SAMPLE_STACK_USER && !set->options.wakeup_bytes &&
         !set->options.wakeup_samples)
         set->options.wakeup_bytes = plan->ring_bytes / 4; /* stacks fill the rest in no time */
@@ -246,6 +251,8 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     rc = opening_run(set, plan, target, frozen, e);
     if (rc < 0)
         return rc;
+    if (target_attaches(target->kind) && !set->inherit && !set->sampling && follow_tasks_begin(set) < 0)
+        return fail_memory(e, RK_STAGE_OPEN);
     if (set->family && vector_reserve(&set->notes, 1) < 0) /* for set/toggle.c, which allocates nothing */
         return fail_memory(e, RK_STAGE_OPEN);
     if (set->sampling) {

@@ -115,6 +115,52 @@ static void test_went_unseen(void **state)
     fake_end();
 }
 
+/* A cgroup's events stand still whenever nothing of it runs. That its CPU was away is seen by the watch on it. */
+static void test_cgroups(void **state)
+{
+    const char *const web[] = {"web", "db"};
+    struct scene s = {.e = {.size = sizeof s.e}};
+    struct rk_slot slot = {.size = sizeof slot};
+    struct rk_value v[1];
+
+    (void)state;
+    kernel_reset();
+    kernel.read = counts;
+    fake_root();
+    fake_file(ONLINE, "0-1\n");
+    fake_file("proc/self/mountinfo", "36 35 98:0 / /sys/fs/cgroup rw,noatime - cgroup2 none rw\n");
+    fake_file("sys/fs/cgroup/web/", "");
+    fake_file("sys/fs/cgroup/db/", "");
+    assert_int_equal(rk_host_open(fake_path, &s.host, &s.e), 0);
+    assert_int_equal(rk_target_cgroups(s.host, web, 2, NULL, &s.target, &s.e), 0);
+    assert_int_equal(rk_events_parse(s.host, "page-faults", &s.events, &s.e), 0);
+    assert_int_equal(rk_set_open(s.host, s.events, s.target, NULL, &s.set, &s.e), 0);
+    assert_int_equal(kernel.n, 6); /* watches 0, 1; web on CPU 0, 1: 2, 3; db: 4, 5 */
+    assert_int_equal(kernel.opened[1].pid, -1);
+    assert_int_equal(kernel.opened[1].cpu, 1);
+    assert_int_equal(rk_set_enable(s.set), 0);
+    assert_int_equal(rk_set_refresh(s.set, &s.e), 0);
+    kernel.read = stands; /* event 1 is the watch on CPU 1 */
+    assert_int_equal(rk_set_refresh(s.set, &s.e), 4);
+    assert_int_equal(kernel.n, 9); /* 6: the watch; 7, 8: both cgroups on CPU 1 */
+    assert_int_equal(rk_set_read(s.set, 1, v, 1), 0);
+    assert_int_equal(v[0].value, 400 + 800);
+    assert_int_equal(rk_set_refresh(s.set, &s.e), 0);
+    fake_file(ONLINE, "0\n");
+    assert_int_equal(rk_set_refresh(s.set, &s.e), 2);
+    fake_file(ONLINE, "0-2\n");
+    assert_int_equal(rk_set_refresh(s.set, &s.e), 4);
+    assert_int_equal(rk_set_slot_count(s.set), 6);
+    for (size_t i = 4; i < 6; i++) {
+        assert_int_equal(rk_set_slot_get(s.set, i, &slot), 0);
+        assert_int_equal(slot.cpu, 2);
+        assert_string_equal(slot.cgroup, web[i - 4]);
+    }
+    assert_int_equal(rk_set_refresh(s.set, &s.e), 0);
+    scene_close(&s);
+    fake_end();
+}
+
 /* On a CPU with two kinds of cores each event is on one kind: a slot where one has no descriptor comes back all the same. */
 static void test_two_kinds(void **state)
 {
@@ -146,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_goes_and_comes),
         cmocka_unit_test(test_went_unseen),
+        cmocka_unit_test(test_cgroups),
         cmocka_unit_test(test_two_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,7 +191,7 @@ static void test_option_bits(void **state)
         uint64_t flags;
     } records[] = {
         {RK_RECORDS_MAPS, ATTR_MMAP | ATTR_MMAP2},
-        {RK_RECORDS_DATA_MAPS, ATTR_MMAP | ATTR_MMAP2 | ATTR_MMAP_DATA},
+        {RK_RECORDS_DATA_MAPS, ATTR_MMAP_DATA},
         {RK_RECORDS_TASKS, ATTR_COMM | ATTR_COMM_EXEC | ATTR_TASK},
         {RK_RECORDS_SWITCHES, ATTR_CONTEXT_SWITCH},
         {RK_RECORDS_NAMESPACES, ATTR_NAMESPACES},
