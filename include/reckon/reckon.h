@@ -1,7 +1,7 @@
 /*
- * reckon/reckon.h: count and sample what programs do to the machine.
+ * reckon/reckon.h: counts and samples what programs do to the machine.
  *
- * 1. Count a region of your own code, five lines:                               reckon/set.h
+ * 1. Count a region of your own code in five lines:                             reckon/set.h
  *
  *        struct rk_set *set;  struct rk_value v[2];
  *        rk_set_self("instructions,page-faults", &set, NULL);
@@ -9,27 +9,27 @@
  *        rk_set_total(set, v, 2);
  *        rk_set_free(set);
  *
- *    Or mark it, and count when the environment asks for it: RK_REGION("parse");    reckon/region.h
+ *    Or name the region, and let the environment say what to count: RK_REGION("parse");    reckon/region.h
  *
- * 2. Count or sample anything else: say what (event.h), on whom (target.h), open it (set.h), read
- *    counts, or records as they come (stream.h), or record a file (capture.h).
+ * 2. Count or sample anything else. Say what (event.h) and whom (target.h), and open it (set.h). Then read
+ *    counts, read records one by one (stream.h), or record to a file (capture.h).
  *
- * 3. Make sense of it: metrics (metric.h), repeated measurements compared (stats.h), mappings (image.h),
- *    stacks (unwind.h), names (symbol.h), profiles (profile.h), files for other tools (export.h). When
- *    something can't be measured: explain.h and doctor.h.
+ * 3. Evaluate it: metrics (metric.h), repeated measurements compared (stats.h), mappings (image.h), stacks
+ *    (unwind.h), names (symbol.h), profiles (profile.h), files for other tools (export.h). If something is not
+ *    measured, explain.h and doctor.h say why.
  *
- * Rules that hold everywhere:
- *   - 0 or a positive number is success, -errno is failure; results are untouched on failure.
- *   - Structs that begin with `size` want it set to their sizeof by the caller, in options and in results
- *     alike. What an older library does not know in an options struct must be zero, else -E2BIG.
- *   - Handles are opaque, freed by their _close or _free, which take NULL and return NULL.
- *   - NULL where a handle, a text or a result is wanted and the header does not allow it: -EINVAL; counts give
- *     0, texts "". Not in hot calls, where it is undefined: rk_set_enable, _disable, _read, _total,
- *     rk_value_scale, rk_stream_next, _release, _sample, rk_image_find, rk_unwinder_sample, rk_record_…, rk_sample_read.
- *   - One handle, one thread at a time; distinct handles are independent.
- *   - The library never prints, exits, installs signal handlers, or changes the caller's affinity; only regions write
- *     a report, where the environment asks for one.
- *   - Until 1.0 the ABI may change; the soname says so.
+ * These rules hold everywhere; docs/api.md has all of them:
+ *   - A function returns 0 or a positive number on success and -errno on failure. Results are untouched on
+ *     failure.
+ *   - A struct that begins with `size` needs it set by the caller, in options and in results alike: RK_INIT does
+ *     it. Options that a library does not know must be zero, else it returns -E2BIG.
+ *   - Handles are opaque. _free releases a handle, takes NULL and returns NULL.
+ *   - A NULL that the header does not allow gives -EINVAL; a count of NULL is 0, a text "". Calls whose comment
+ *     says "Hot" don't check.
+ *   - Use a handle from one thread at a time. Distinct handles are independent.
+ *   - The library never prints, never exits, installs no signal handler and leaves the caller's affinity alone.
+ *     Only regions write a report, if the environment asks for one.
+ *   - Until 1.0 the ABI may change. The soname changes with it.
  */
 #ifndef RECKON_RECKON_H
 #define RECKON_RECKON_H
