@@ -68,19 +68,23 @@ static int take(struct work *w, const char *word)
 
 static int answer(struct work *w)
 {
-    struct rk_error e = {.size = sizeof e};
-    struct answers answers = {0};
+    const struct symbolize *s = &w->symbolize;
+    struct rk_sources_options how = RK_INIT(how);
+    struct rk_error e = RK_INIT(e);
+    struct rk_sources *sources = NULL;
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (w->n == 0)
         return 0;
-    w->symbolize.sources = (struct rk_sources_options){.size = sizeof w->symbolize.sources};
     if (w->n >= WORTH_THREADS && cpus > 1)
-        w->symbolize.sources.threads = cpus < THREADS_MOST ? (uint32_t)cpus : THREADS_MOST;
-    if (symbolize_answer(&w->symbolize, w->addresses, w->n, &answers, &e) < 0)
+        how.threads = cpus < THREADS_MOST ? (uint32_t)cpus : THREADS_MOST;
+    int rc = s->image ? rk_symbolizer_image(s->symbolizer, s->image, s->pid, w->addresses, w->n, &how,
+                                            &sources, &e)
+                      : rk_symbolizer_sources(s->symbolizer, &s->module, w->addresses, w->n, &how, &sources, &e);
+    if (rc < 0)
         return print_error("symbolize", &e);
-    symbolize_print(&w->symbolize, &answers, stdout);
-    answers_free(&answers);
+    symbolize_print(s, w->addresses, sources, stdout);
+    rk_sources_free(sources);
     w->n = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
@@ -184,10 +188,12 @@ static int open_program(struct work *w)
         return STATUS_FAILED;
     }
     s->exe = path; /* freed with the work */
-    s->program = (struct rk_module){.size = sizeof s->program, .kind = RK_MODULE_FILE, .path = path};
     const char *slash = strrchr(path, '/');
-    s->program.name = slash && slash[1] ? slash + 1 : path;
-    int rc = rk_symbolizer_resolve(s->symbolizer, &s->program, &nowhere, 1, &symbol);
+    s->module = (struct rk_module){.size = sizeof s->module,
+                                   .kind = RK_MODULE_FILE,
+                                   .path = path,
+                                   .name = slash && slash[1] ? slash + 1 : path};
+    int rc = rk_symbolizer_resolve(s->symbolizer, &s->module, &nowhere, 1, &symbol);
     const char *why = rc < 0 ? strerror(-rc) : NULL;
     if (rc == 0 && (symbol.miss == RK_MISS_NO_FILE || symbol.miss == RK_MISS_BAD_FILE ||
                     symbol.miss == RK_MISS_UNSUPPORTED))
@@ -205,7 +211,7 @@ static int open_process(struct work *w)
 
     if (rk_image_open(&s->image, &e) < 0)
         return print_error("symbolize", &e);
-    int rc = s->pid ? rk_image_feed_process(s->image, NULL, s->pid) : 0;
+    int rc = rk_image_feed_process(s->image, NULL, s->pid);
     if (rc == 0)
         return 0;
     fprintf(stderr, "reckon symbolize: process %d: %s\n", (int)s->pid,
@@ -231,7 +237,9 @@ static int run(struct work *w, bool mangled)
     }
     if (rk_symbolizer_open(&options, &s->symbolizer, &e) < 0)
         return print_error("symbolize", &e);
-    int status = s->exe ? open_program(w) : open_process(w);
+    s->module = (struct rk_module){
+        .size = sizeof s->module, .kind = RK_MODULE_KERNEL, .path = "[kernel]", .name = "[kernel]"};
+    int status = s->exe ? open_program(w) : s->pid ? open_process(w) : 0;
     if (status)
         return status;
     return w->options->rest_n ? take_words(w) : take_input(w);

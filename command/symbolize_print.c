@@ -5,39 +5,35 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The frames of one address: in its group's sources, or one without a name. */
-struct frames {
-    const struct rk_sources *sources; /* NULL: none */
-    uint32_t first, n;
-    uint32_t line_miss;
-};
-
-static struct frames frames_of(const struct answers *a, size_t i)
-{
-    if (a->group[i] >= a->group_n)
-        return (struct frames){.n = 1, .line_miss = RK_MISS_NO_MODULE};
-    const struct rk_sources *sources = a->groups[a->group[i]];
-    uint32_t at = a->index[i];
-    return (struct frames){sources, sources->first[at], sources->first[at + 1] - sources->first[at],
-                           sources->miss[at]};
-}
-
 struct frame {
     const char *function, *file;
     uint32_t line, column;
 };
 
-/* The k-th, innermost first. Without inlines there is one: the function that has a symbol, and the address's line. */
-static struct frame frame_of(const struct symbolize *s, const struct frames *f, uint32_t k)
+/* What is printed: answer i of the sources. */
+struct printing {
+    const struct symbolize *how;
+    const uint64_t *addresses;
+    const struct rk_sources *s;
+    FILE *to;
+};
+
+static uint32_t frame_n(const struct printing *p, size_t i)
 {
-    if (!f->sources)
-        return (struct frame){0};
-    uint32_t at = f->first + k, outermost = f->first + f->n - 1;
+    return p->how->no_inline ? 1 : p->s->first[i + 1] - p->s->first[i];
+}
+
+/* The k-th, innermost first. Without inlines there is one: the function that has a symbol, and the address's line. */
+static struct frame frame_of(const struct printing *p, size_t i, uint32_t k)
+{
+    const struct rk_sources *s = p->s;
+    uint32_t at = s->first[i] + k;
+
     return (struct frame){
-        .function = f->sources->function[s->no_inline ? outermost : at],
-        .file = f->sources->file[at],
-        .line = f->sources->line[at],
-        .column = f->sources->column[at],
+        .function = s->function[p->how->no_inline ? s->first[i + 1] - 1 : at],
+        .file = s->file[at],
+        .line = s->line[at],
+        .column = s->column[at],
     };
 }
 
@@ -55,89 +51,87 @@ static void print_name(FILE *to, const char *text)
     }
 }
 
-static void print_place(const struct symbolize *s, const struct frame *frame, FILE *to)
+static void print_place(const struct printing *p, const struct frame *frame)
 {
     const char *file = frame->file;
-    const char *slash = file && s->base_names ? strrchr(file, '/') : NULL;
+    const char *slash = file && p->how->base_names ? strrchr(file, '/') : NULL;
 
-    print_name(to, slash ? slash + 1 : file ? file : "??");
+    print_name(p->to, slash ? slash + 1 : file ? file : "??");
     if (file && !frame->line)
-        fputs(":?", to);
+        fputs(":?", p->to);
     else
-        fprintf(to, ":%" PRIu32, frame->line);
+        fprintf(p->to, ":%" PRIu32, frame->line);
 }
 
-static void print_plain(const struct symbolize *s, const struct answers *a, size_t i, FILE *to)
+static void print_plain(const struct printing *p, size_t i)
 {
-    struct frames f = frames_of(a, i);
-
-    if (s->with_address)
-        fprintf(to, "0x%016" PRIx64 "\n", a->addresses[i]);
-    for (uint32_t k = 0; k < (s->no_inline ? 1 : f.n); k++) {
-        struct frame frame = frame_of(s, &f, k);
-        print_name(to, frame.function ? frame.function : "??");
-        putc('\n', to);
-        print_place(s, &frame, to);
-        putc('\n', to);
+    if (p->how->with_address)
+        fprintf(p->to, "0x%016" PRIx64 "\n", p->addresses[i]);
+    for (uint32_t k = 0; k < frame_n(p, i); k++) {
+        struct frame frame = frame_of(p, i, k);
+        print_name(p->to, frame.function ? frame.function : "??");
+        putc('\n', p->to);
+        print_place(p, &frame);
+        putc('\n', p->to);
     }
 }
 
 /* A line per frame; and why something is missing, which only people want to know. */
-static void print_pretty(const struct symbolize *s, const struct answers *a, size_t i, FILE *to)
+static void print_pretty(const struct printing *p, size_t i)
 {
-    struct frames f = frames_of(a, i);
-
-    if (s->with_address)
-        fprintf(to, "0x%016" PRIx64 ": ", a->addresses[i]);
-    for (uint32_t k = 0; k < (s->no_inline ? 1 : f.n); k++) {
-        struct frame frame = frame_of(s, &f, k);
+    if (p->how->with_address)
+        fprintf(p->to, "0x%016" PRIx64 ": ", p->addresses[i]);
+    for (uint32_t k = 0; k < frame_n(p, i); k++) {
+        struct frame frame = frame_of(p, i, k);
         if (k)
-            fputs(" (inlined by) ", to);
-        print_name(to, frame.function ? frame.function : "??");
-        fputs(" at ", to);
-        print_place(s, &frame, to);
-        if (!frame.function && a->symbols[i].miss)
-            fprintf(to, " (%s)", rk_miss_text(a->symbols[i].miss));
-        putc('\n', to);
+            fputs(" (inlined by) ", p->to);
+        print_name(p->to, frame.function ? frame.function : "??");
+        fputs(" at ", p->to);
+        print_place(p, &frame);
+        if (!frame.function && p->s->symbol[i].miss)
+            fprintf(p->to, " (%s)", rk_miss_text(p->s->symbol[i].miss));
+        putc('\n', p->to);
     }
 }
 
-static void print_json(const struct symbolize *s, const struct answers *a, size_t i, FILE *to)
+static void print_json(const struct printing *p, size_t i)
 {
-    struct frames f = frames_of(a, i);
-    bool placed = a->group[i] < a->group_n;
+    const struct rk_module *module = p->s->module[i];
+    const struct rk_symbol *symbol = &p->s->symbol[i];
 
-    fprintf(to, "{\"address\":\"0x%" PRIx64 "\",\"module\":", a->addresses[i]);
-    print_json_text(to, placed ? a->modules[a->group[i]].path : NULL);
-    if (placed && !s->exe)
-        fprintf(to, ",\"offset\":\"0x%" PRIx64 "\"", a->places[i].offset);
-    fputs(",\"symbol\":", to);
-    print_json_text(to, a->symbols[i].name);
-    if (a->symbols[i].name)
-        fprintf(to, ",\"distance\":%" PRIu64, a->symbols[i].distance);
-    fputs(",\"frames\":[", to);
-    for (uint32_t k = 0; k < (s->no_inline ? 1 : f.n); k++) {
-        struct frame frame = frame_of(s, &f, k);
-        fputs(k ? ",{\"function\":" : "{\"function\":", to);
-        print_json_text(to, frame.function);
-        fputs(",\"file\":", to);
-        print_json_text(to, frame.file);
-        fprintf(to, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32 "}", frame.line, frame.column);
+    fprintf(p->to, "{\"address\":\"0x%" PRIx64 "\",\"module\":", p->addresses[i]);
+    print_json_text(p->to, module ? module->path : NULL);
+    if (module && !p->how->exe)
+        fprintf(p->to, ",\"offset\":\"0x%" PRIx64 "\"", p->s->offset[i]);
+    fputs(",\"symbol\":", p->to);
+    print_json_text(p->to, symbol->name);
+    if (symbol->name)
+        fprintf(p->to, ",\"distance\":%" PRIu64 ",\"bytes\":%" PRIu64, symbol->distance, symbol->bytes);
+    fputs(",\"frames\":[", p->to);
+    for (uint32_t k = 0; k < frame_n(p, i); k++) {
+        struct frame frame = frame_of(p, i, k);
+        fputs(k ? ",{\"function\":" : "{\"function\":", p->to);
+        print_json_text(p->to, frame.function);
+        fputs(",\"file\":", p->to);
+        print_json_text(p->to, frame.file);
+        fprintf(p->to, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32 "}", frame.line, frame.column);
     }
-    fputs("]", to);
-    if (!a->symbols[i].name) {
-        fputs(",\"miss\":", to);
-        print_json_text(to, rk_miss_text(a->symbols[i].miss));
+    fputs("]", p->to);
+    if (!symbol->name) {
+        fputs(",\"miss\":", p->to);
+        print_json_text(p->to, rk_miss_text(symbol->miss));
     }
-    if (f.line_miss) {
-        fputs(",\"line_miss\":", to);
-        print_json_text(to, rk_miss_text(f.line_miss));
+    if (p->s->miss[i]) {
+        fputs(",\"line_miss\":", p->to);
+        print_json_text(p->to, rk_miss_text(p->s->miss[i]));
     }
-    fputs("}\n", to);
+    fputs("}\n", p->to);
 }
 
-void symbolize_print(const struct symbolize *s, const struct answers *answers, FILE *to)
+void symbolize_print(const struct symbolize *how, const uint64_t *addresses, const struct rk_sources *s, FILE *to)
 {
-    for (size_t i = 0; i < answers->n; i++)
-        (s->json ? print_json : s->pretty ? print_pretty : print_plain)(s, answers, i, to);
+    struct printing p = {how, addresses, s, to};
+
+    for (size_t i = 0; i < s->n; i++)
+        (how->json ? print_json : how->pretty ? print_pretty : print_plain)(&p, i);
 }

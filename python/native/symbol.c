@@ -8,7 +8,7 @@
 
 struct symbolizer {
     PyObject_HEAD struct rk_symbolizer *handle;
-    struct rk_image *image; /* a process's; NULL: a file's addresses */
+    struct rk_image *image; /* a process's; NULL: addresses of a file, or the kernel's */
     char *path;             /* the file's */
     int32_t pid;
     int busy;
@@ -43,11 +43,11 @@ static PyObject *symbolizer_new(PyTypeObject *type, PyObject *args, PyObject *kw
     self->pid = pid;
     self->path = path ? strdup(path) : NULL;
     rc = path && !self->path ? -ENOMEM : rk_symbolizer_open(&options, &self->handle, &e);
-    if (rc == 0 && !path)
+    if (rc == 0 && pid)
         rc = rk_image_open(&self->image, &e);
     if (rc < 0) {
         raise_error(state, rc, &e);
-    } else if (!path && pid && (rc = rk_image_feed_process(self->image, NULL, pid)) < 0) {
+    } else if (pid && (rc = rk_image_feed_process(self->image, NULL, pid)) < 0) {
         e = (struct rk_error){.size = sizeof e, .code = rc};
         snprintf(e.what, sizeof e.what, "process %d: its map of memory can't be read: %s", pid,
                  strerror(-rc));
@@ -58,177 +58,137 @@ static PyObject *symbolizer_new(PyTypeObject *type, PyObject *args, PyObject *kw
     return (PyObject *)self;
 }
 
-/* What one call works on. */
-struct job {
-    struct symbolizer *of;
-    const uint64_t *addresses;
-    size_t n;
-    struct rk_place *places; /* a process's */
-    PyObject *frames;        /* Py_True: with lines */
-    PyObject *texts;
-    uint32_t threads;
-};
-
-/* The string of a C string, made once for each pointer: the symbolizer has each name once. */
-static PyObject *interned(struct job *j, const char *s)
+/* The string of a C string, made once for each pointer: the answer has most names once. */
+static PyObject *interned(PyObject *texts, const char *s)
 {
     if (!s)
         return text(NULL);
     PyObject *key = PyLong_FromVoidPtr((void *)(uintptr_t)s),
-             *known = key ? PyDict_GetItemWithError(j->texts, key) : NULL;
+             *known = key ? PyDict_GetItemWithError(texts, key) : NULL;
     if (known) {
         Py_INCREF(known);
     } else if (key && !PyErr_Occurred()) {
         known = text(s);
-        if (known && PyDict_SetItem(j->texts, key, known) < 0)
+        if (known && PyDict_SetItem(texts, key, known) < 0)
             Py_CLEAR(known);
     }
     Py_XDECREF(key);
     return known;
 }
 
-/* The frames of one offset as a tuple of (function, file, line, column), innermost first. */
-static PyObject *frames_of(struct job *j, const struct rk_sources *s, size_t i)
+/* The frames of one address as a tuple of (function, file, line, column, declared_file, declared_line), innermost first. */
+static PyObject *frames_of(PyObject *texts, const struct rk_sources *s, size_t i)
 {
     size_t n = s->first[i + 1] - s->first[i];
     PyObject *frames = PyTuple_New((Py_ssize_t)n);
 
     for (size_t k = 0; frames && k < n; k++) {
         size_t f = s->first[i] + k;
-        PyObject *row = Py_BuildValue("NNII", interned(j, s->function[f]), interned(j, s->file[f]),
-                                      (unsigned)s->line[f], (unsigned)s->column[f]);
+        PyObject *row = Py_BuildValue("NNIINI", interned(texts, s->function[f]), interned(texts, s->file[f]),
+                                      (unsigned)s->line[f], (unsigned)s->column[f],
+                                      interned(texts, s->declared_file[f]), (unsigned)s->declared_line[f]);
         if (!row || PyTuple_SetItem(frames, (Py_ssize_t)k, row) < 0)
             Py_CLEAR(frames);
     }
     return frames;
 }
 
-/* Puts (name, distance, module, miss, frames) at list[at]. */
-static int put(struct job *j, PyObject *list, size_t at, const struct rk_symbol *symbol, const char *module,
-               const struct rk_sources *sources, size_t i)
+/* (name, mangled, distance, bytes, module, miss, frames) */
+static PyObject *row_of(PyObject *texts, const struct rk_sources *s, size_t i, int lines)
 {
-    PyObject *frames = sources ? frames_of(j, sources, i) : PyTuple_New(0);
-    PyObject *row = frames ? Py_BuildValue("NKNNN", interned(j, symbol->name),
-                                           (unsigned long long)symbol->distance, interned(j, module),
-                                           symbol->miss ? text(rk_miss_text(symbol->miss)) : text(""), frames)
-                           : NULL;
+    const struct rk_symbol *symbol = &s->symbol[i];
+    PyObject *frames = lines ? frames_of(texts, s, i) : PyTuple_New(0);
 
-    return row ? PyList_SetItem(list, (Py_ssize_t)at, row) : -1;
+    return frames ? Py_BuildValue("NNKKNNN", interned(texts, symbol->name), interned(texts, symbol->mangled),
+                                  (unsigned long long)symbol->distance, (unsigned long long)symbol->bytes,
+                                  interned(texts, s->module[i] ? s->module[i]->path : NULL),
+                                  text(symbol->miss ? rk_miss_text(symbol->miss) : ""), frames)
+                  : NULL;
 }
 
-/* The offsets of one module: `index` says which rows they are. */
-static int resolve(struct job *j, PyObject *list, const struct rk_module *module, const uint64_t *offsets,
-                   const size_t *index, size_t n)
+static int ask(struct symbolizer *self, const uint64_t *addresses, size_t n,
+               const struct rk_sources_options *how, struct rk_sources **ret, struct rk_error *e)
 {
-    struct rk_sources_options options = {.size = sizeof options, .threads = j->threads};
-    struct rk_symbol *symbols = calloc(n, sizeof *symbols);
-    struct rk_sources *sources = NULL;
-    int rc = symbols ? 0 : -ENOMEM;
+    const char *slash = self->path ? strrchr(self->path, '/') : NULL;
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_KERNEL, .path = "[kernel]"};
 
-    Py_BEGIN_ALLOW_THREADS if (rc == 0) rc =
-        rk_symbolizer_resolve(j->of->handle, module, offsets, n, symbols);
-    if (rc == 0 && j->frames == Py_True)
-        rc = rk_symbolizer_sources(j->of->handle, module, offsets, n, &options, &sources, NULL);
-    Py_END_ALLOW_THREADS if (rc < 0) raise_error(state_of((PyObject *)j->of), rc, NULL);
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = put(j, list, index[i], &symbols[i], module->path, sources, i);
-    /* Names outlive this call; the texts of sources don't, and another may come to lie where they lay. */
-    PyDict_Clear(j->texts);
-    rk_sources_free(sources);
-    free(symbols);
-    return rc;
-}
-
-static int of_file(struct job *j, PyObject *list)
-{
-    const char *slash = strrchr(j->of->path, '/');
-    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = j->of->path};
-    size_t *index = calloc(j->n + 1, sizeof *index);
-    int rc = index ? 0 : -1;
-
-    if (!index)
-        PyErr_NoMemory();
-    module.name = slash && slash[1] ? slash + 1 : j->of->path;
-    for (size_t i = 0; index && i < j->n; i++)
-        index[i] = i;
-    if (rc == 0 && j->n)
-        rc = resolve(j, list, &module, j->addresses, index, j->n);
-    free(index);
-    return rc;
-}
-
-/* Where the image has no module for an address. */
-static int nowhere(struct job *j, PyObject *list, size_t at)
-{
-    struct rk_symbol none = {.miss = RK_MISS_NO_MODULE};
-
-    return put(j, list, at, &none, NULL, NULL, 0);
-}
-
-static int of_process(struct job *j, PyObject *list)
-{
-    uint64_t *offsets = calloc(j->n + 1, sizeof *offsets);
-    size_t *index = calloc(j->n + 1, sizeof *index);
-    int rc = offsets && index ? 0 : -1;
-
-    j->places = calloc(j->n + 1, sizeof *j->places);
-    if (rc < 0 || !j->places) {
-        PyErr_NoMemory();
-        rc = -1;
+    if (self->image)
+        return rk_symbolizer_image(self->handle, self->image, self->pid, addresses, n, how, ret, e);
+    module.name = module.path;
+    if (self->path) {
+        module.kind = RK_MODULE_FILE;
+        module.path = self->path;
+        module.name = slash && slash[1] ? slash + 1 : self->path;
     }
-    if (rc == 0)
-        rk_image_find(j->of->image, j->of->pid, j->addresses, j->n, j->places);
-    for (size_t i = 0; rc == 0 && i < j->n; i++)
-        if (j->places[i].module == RK_NO_MODULE)
-            rc = nowhere(j, list, i);
-    for (uint32_t m = 0; rc == 0 && m < rk_image_module_count(j->of->image); m++) {
-        struct rk_module module = {.size = sizeof module};
-        size_t n = 0;
-        for (size_t i = 0; i < j->n; i++)
-            if (j->places[i].module == m)
-                offsets[n] = j->places[i].offset, index[n++] = i;
-        if (n && (rc = rk_image_module_get(j->of->image, m, &module)) == 0)
-            rc = resolve(j, list, &module, offsets, index, n);
-    }
-    free(offsets);
-    free(index);
-    free(j->places);
-    return rc;
+    return rk_symbolizer_sources(self->handle, &module, addresses, n, how, ret, e);
 }
 
-/* resolve(addresses, lines, threads): [(name, distance, module, miss, frames)]; addresses is a buffer of 64-bit words */
+/* resolve(addresses, lines, threads): a list of row_of(); addresses is a buffer of 64-bit words */
 static PyObject *symbolizer_resolve(PyObject *o, PyObject *args)
 {
     struct symbolizer *self = (struct symbolizer *)o;
-    PyObject *lines, *addresses, *list = NULL;
-    struct job j = {.of = self};
-    unsigned threads;
+    struct rk_sources_options how = {.size = sizeof how};
+    struct rk_error e = {.size = sizeof e};
+    PyObject *lines, *addresses, *list = NULL, *texts = NULL;
+    struct rk_sources *sources = NULL;
     Py_buffer view;
+    int rc;
 
-    if (!PyArg_ParseTuple(args, "OO!I", &addresses, &PyBool_Type, &lines, &threads) ||
+    if (!PyArg_ParseTuple(args, "OO!I", &addresses, &PyBool_Type, &lines, &how.threads) ||
         PyObject_GetBuffer(addresses, &view, PyBUF_SIMPLE) < 0)
         return NULL;
-    if (self->busy) {
+    how.flags = lines == Py_True ? 0 : RK_SOURCES_NO_LINES;
+    if (self->busy || view.len % 8 || (view.len && (uintptr_t)view.buf % 8)) {
         PyBuffer_Release(&view);
-        return raise_busy("symbolizer");
-    }
-    if (view.len % 8 || (view.len && (uintptr_t)view.buf % 8))
+        if (self->busy)
+            return raise_busy("symbolizer");
         PyErr_SetString(PyExc_ValueError, "addresses are a contiguous array of 64-bit words");
-    else if ((j.texts = PyDict_New()) && (list = PyList_New(view.len / 8))) {
-        j.addresses = view.buf, j.n = (size_t)view.len / 8, j.frames = lines, j.threads = threads;
-        self->busy = 1;
-        if ((self->path ? of_file(&j, list) : of_process(&j, list)) < 0)
-            Py_CLEAR(list);
-        self->busy = 0;
+        return NULL;
     }
-    Py_XDECREF(j.texts);
+    self->busy = 1;
+    Py_BEGIN_ALLOW_THREADS rc = ask(self, view.buf, (size_t)view.len / 8, &how, &sources, &e);
+    Py_END_ALLOW_THREADS self->busy = 0;
+    if (rc < 0)
+        raise_error(state_of(o), rc, &e);
+    else if ((texts = PyDict_New()))
+        list = PyList_New(view.len / 8);
+    for (size_t i = 0; list && i < sources->n; i++) {
+        PyObject *row = row_of(texts, sources, i, lines == Py_True);
+        if (!row || PyList_SetItem(list, (Py_ssize_t)i, row) < 0)
+            Py_CLEAR(list);
+    }
+    Py_XDECREF(texts);
+    rk_sources_free(sources);
     PyBuffer_Release(&view);
     return list;
 }
 
+/* build_id(path): bytes */
+static PyObject *module_build_id(PyObject *module, PyObject *args)
+{
+    unsigned char id[RK_BUILD_ID_BYTES];
+    struct rk_error e = {.size = sizeof e};
+    PyObject *path;
+    int n;
+
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS n = rk_module_build_id(PyBytes_AsString(path), id, &e);
+    Py_END_ALLOW_THREADS Py_DECREF(path);
+    if (n == -ENODATA)
+        Py_RETURN_NONE;
+    return n < 0 ? raise_error(PyModule_GetState(module), n, &e)
+                 : PyBytes_FromStringAndSize((const char *)id, n);
+}
+
 static PyMethodDef methods[] = {
     {"resolve", symbolizer_resolve, METH_VARARGS,
-     "resolve(addresses, lines, threads): [(name, distance, module, miss, frames)]"},
+     "resolve(addresses, lines, threads): [(name, mangled, distance, bytes, module, miss, frames)]"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMethodDef functions[] = {
+    {"build_id", module_build_id, METH_VARARGS, "build_id(path): the build-id's bytes, or None."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -248,5 +208,7 @@ static PyType_Spec spec = {
 
 int symbol_ready(PyObject *module, struct state *state)
 {
+    if (PyModule_AddFunctions(module, functions) < 0)
+        return -1;
     return (state->symbolizer = add_type(module, &spec)) ? 0 : -1;
 }

@@ -39,13 +39,13 @@ from ._run import run
 from ._sample import Loss, Sample, Sampler, Samples, sample
 from ._series import Repeats, Row, TimeSeries
 from ._stats import Difference, Summary, compare, summary
-from ._symbols import Frame, Symbol, Symbols, symbolize
+from ._symbols import Frame, Symbol, Symbols, build_id, symbolize
 
 __all__ = [
     "DEVNULL", "PIPE", "STDOUT", "Calls", "Change", "Changes", "Check", "Checkup", "Counter", "Counts", "Difference", "Error", "Event",
     "EventError", "Events", "FlameGraph", "Frame", "Function", "Functions", "Intervals", "Loss", "Metric", "Node",
     "NotCounted", "Note", "Pmu", "Pmus", "Profile", "RegionCounts", "Repeats", "Row", "Sample", "Sampler", "Samples",
-    "Slot", "Summary", "Symbol", "Symbols", "TimeSeries", "__version__", "attach", "compare", "count", "doctor",
+    "Slot", "Summary", "Symbol", "Symbols", "TimeSeries", "__version__", "attach", "build_id", "compare", "count", "doctor",
     "events", "load", "load_ipython_extension", "merge", "pmus", "region", "run", "sample", "summary", "symbolize",
 ]  # fmt: skip
 

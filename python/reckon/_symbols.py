@@ -25,6 +25,8 @@ class Frame(NamedTuple):
     file: str | None
     line: int  #: 0: unknown
     column: int
+    declared_file: str | None = None  #: where the function is declared
+    declared_line: int = 0  #: … 0: unknown
 
 
 class Symbol(NamedTuple):
@@ -36,6 +38,8 @@ class Symbol(NamedTuple):
     module: str | None
     reason: str  #: why there is no name, or ""
     frames: tuple[Frame, ...]  #: innermost first; the last is the function that has the symbol
+    mangled: str | None = None  #: the name as the file has it
+    length: int = 0  #: bytes of the function
 
 
 class Symbols(Sequence[Symbol]):
@@ -50,8 +54,8 @@ class Symbols(Sequence[Symbol]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self[i] for i in range(len(self))[index]]
-        name, offset, module, reason, frames = self._rows[index]
-        return Symbol(self.addresses[index], name, offset, module, reason, tuple(Frame(*f) for f in frames))
+        name, mangled, offset, length, module, reason, frames = self._rows[index]
+        return Symbol(self.addresses[index], name, offset, module, reason, tuple(Frame(*f) for f in frames), mangled, length)
 
     @property
     def names(self) -> list[str | None]:
@@ -61,22 +65,22 @@ class Symbols(Sequence[Symbol]):
     @property
     def offsets(self) -> list[int]:
         """Bytes from each symbol's beginning."""
-        return [row[1] for row in self._rows]
+        return [row[2] for row in self._rows]
 
     @property
     def modules(self) -> list[str | None]:
         """The files that the addresses lie in."""
-        return [row[2] for row in self._rows]
+        return [row[4] for row in self._rows]
 
     @property
     def files(self) -> list[str | None]:
         """The source file of each address's innermost frame."""
-        return [row[4][0][1] if row[4] else None for row in self._rows]
+        return [row[6][0][1] if row[6] else None for row in self._rows]
 
     @property
     def lines(self) -> list[int]:
         """… and the line; 0: unknown."""
-        return [row[4][0][2] if row[4] else 0 for row in self._rows]
+        return [row[6][0][2] if row[6] else 0 for row in self._rows]
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each address."""
@@ -120,3 +124,9 @@ def symbolize(
             raise FileNotFoundError(2, "no such file", os.fspath(exe))
     symbolizer = _native.Symbolizer(None if path is None else os.fsencode(path), pid or 0)
     return Symbols(words, symbolizer.resolve(words, bool(lines), whole("threads", threads, 1, 1024)))
+
+
+def build_id(path: str | os.PathLike[str]) -> str | None:
+    """The build-id of an ELF file in hexadecimal digits; None: it has none."""
+    found = _native.build_id(os.fspath(path))
+    return None if found is None else found.hex()

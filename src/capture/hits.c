@@ -106,7 +106,7 @@ int hits_code_maps(const struct hits *hits, const struct rk_image *image, int ro
             continue;
         last = module.pid;
         snprintf(path, sizeof path, "tmp/perf-%d.map", (int)module.pid);
-        _cleanup_close_ int fd = sys_open_at(root, path, O_RDONLY | O_NONBLOCK, 0);
+        _cleanup_close_ int fd = sys_open_at(root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, 0);
         if (fd < 0)
             continue;
         snprintf(line, sizeof line, "%d /%s", (int)module.pid, path);

@@ -8,9 +8,9 @@
 
 enum { HOPS_MAX = 16, WINDOW = 256 };
 
-/* What a DIE says of its name. */
+/* What a DIE says. */
 struct said {
-    struct value name, linkage, origin;
+    struct value name, linkage, origin, file, line;
 };
 
 /* From n bytes at the DIE. False: they end, or make no sense. */
@@ -35,6 +35,12 @@ static bool read_die(const struct unit *unit, const struct abbrevs *abbrevs, con
         case AT_LINKAGE_NAME:
         case AT_MIPS_LINKAGE_NAME:
             said.linkage = value;
+            break;
+        case AT_DECLARED_FILE:
+            said.file = value;
+            break;
+        case AT_DECLARED_LINE:
+            said.line = value;
             break;
         case AT_ABSTRACT_ORIGIN:
         case AT_SPECIFICATION:
@@ -85,18 +91,46 @@ static bool read_foreign(struct foreign *f, uint64_t offset, struct said *ret)
     }
 }
 
-/* Follows from DIE to DIE. NULL: no name. */
-static const char *find_name(struct names *names, const struct walk *walk, const struct unit *unit,
-                             uint64_t die, int *ret_rc)
+/* What is known after some DIEs; the first one that says a thing is right. */
+struct gathered {
+    const char *linkage, *plain;
+    struct about about;
+};
+
+static uint32_t number_of(const struct value *value)
+{
+    return value->n < UINT32_MAX ? (uint32_t)value->n : 0;
+}
+
+static void take(struct gathered *gathered, const struct unit *in, bool own, const struct said *said)
+{
+    if (!gathered->linkage && said->linkage.form)
+        gathered->linkage = value_text(in, &said->linkage);
+    if (!gathered->plain && said->name.form)
+        gathered->plain = value_text(in, &said->name);
+    if (!gathered->about.line && said->line.form)
+        gathered->about.line = number_of(&said->line);
+    if (own && gathered->about.file == FILE_NONE && said->file.form) /* another unit's numbers mean other files */
+        gathered->about.file = number_of(&said->file);
+}
+
+static bool complete(const struct gathered *gathered)
+{
+    return gathered->linkage && *gathered->linkage && gathered->about.line && gathered->about.file != FILE_NONE;
+}
+
+/* Follows from DIE to DIE. */
+static struct gathered find_about(struct names *names, const struct walk *walk, const struct unit *unit,
+                               uint64_t die, int *ret_rc)
 {
     struct reference at = {unit->file, die};
-    const char *plain = NULL;
+    struct gathered gathered = {.about = {.name = NAME_NONE, .file = FILE_NONE}};
 
-    for (unsigned hop = 0; hop < HOPS_MAX && at.file; hop++) {
+    for (unsigned hop = 0; hop < HOPS_MAX && at.file && !complete(&gathered); hop++) {
         const struct unit *in = unit;
         struct said said;
-        bool ok;
-        if (at.file == unit->file && at.offset >= unit->die && at.offset < unit->end) {
+        bool ok, own = at.file == unit->file && at.offset >= unit->die && at.offset < unit->end;
+        if (own) {
             ok = read_die(unit, &walk->abbrevs, walk->bytes + (at.offset - unit->die),
                           (size_t)(unit->end - at.offset), &said);
         } else {
@@ -106,41 +140,47 @@ static const char *find_name(struct names *names, const struct walk *walk, const
         }
         if (!ok)
             break;
-        const char *linkage = said.linkage.form ? value_text(in, &said.linkage) : NULL;
-        if (linkage && *linkage)
-            return linkage;
-        if (!plain && said.name.form)
-            plain = value_text(in, &said.name);
+        take(&gathered, in, own, &said);
         if (!said.origin.form)
             break;
         at = value_reference(in, &said.origin);
     }
-    return plain && *plain ? plain : NULL;
+    return gathered;
 }
 
-int64_t die_name(struct names *names, const struct walk *walk, const struct unit *unit, uint64_t die)
+int die_about(struct names *names, const struct walk *walk, const struct unit *unit, uint64_t die,
+              struct about *ret)
 {
     int rc = 0;
 
     if (names->file != unit->file) {
         table_free(&names->known);
+        names->abouts.n = 0;
         names->file = unit->file;
     }
-    uint32_t known = table_get(&names->known, die);
-    if (known != TABLE_NONE)
-        return known;
-    const char *text = find_name(names, walk, unit, die, &rc);
+    uint32_t index = table_get(&names->known, die);
+    if (index != TABLE_NONE) {
+        *ret = names->abouts.items[index];
+        return 0;
+    }
+    struct gathered gathered = find_about(names, walk, unit, die, &rc);
     if (rc == -ENOMEM)
         return rc;
-    int64_t number = text ? intern_add(names->texts, text, strlen(text)) : NAME_NONE;
-    if (number < 0 || table_put(&names->known, die, (uint32_t)number) < 0)
+    const char *text = gathered.linkage && *gathered.linkage ? gathered.linkage : gathered.plain;
+    int64_t number = text && *text ? intern_add(names->texts, text, strlen(text)) : NAME_NONE;
+    struct about *about = number < 0 ? NULL : vector_push(&names->abouts);
+    if (!about || table_put(&names->known, die, (uint32_t)(names->abouts.n - 1)) < 0)
         return -ENOMEM;
-    return number;
+    *about = gathered.about;
+    about->name = (uint32_t)number;
+    *ret = *about;
+    return 0;
 }
 
 void names_free(struct names *names)
 {
     table_free(&names->known);
+    vector_free(&names->abouts);
     for (unsigned i = 0; i < 4; i++)
         abbrevs_free(&names->foreign[i].abbrevs);
 }

@@ -25,6 +25,7 @@ struct batch {
 };
 
 struct worker {
+    pthread_t thread; /* of all but the first, which the caller runs */
     struct batch *batch;
     struct found *found;
     struct walk walk;
@@ -49,18 +50,25 @@ static int64_t file_text(struct worker *w, const struct unit *unit, uint32_t fil
     return n ? text : TEXT_NONE;
 }
 
-static int add_frame(struct worker *w, const struct unit *lines_of, int64_t function, uint32_t file,
-                     uint32_t line, uint32_t column, bool placed)
-{
-    int64_t path = placed ? file_text(w, lines_of, file) : TEXT_NONE;
+/* Where a frame is: a line of the line table, or the line of a call. */
+struct spot {
+    uint32_t file, line, column;
+    bool placed;
+};
 
-    if (function < 0 || path < 0)
+static int add_frame(struct worker *w, const struct unit *lines_of, const struct about *about,
+                     const struct spot *spot)
+{
+    int64_t path = spot->placed ? file_text(w, lines_of, spot->file) : TEXT_NONE;
+    int64_t declared = about->file == FILE_NONE ? TEXT_NONE : file_text(w, lines_of, about->file);
+
+    if (path < 0 || declared < 0)
         return -ENOMEM;
     struct line_frame *frame = vector_push(&w->found->frames);
     if (!frame)
         return -ENOMEM;
-    *frame = (struct line_frame){function == NAME_NONE ? TEXT_NONE : (uint32_t)function, (uint32_t)path, line,
-                                 column};
+    *frame = (struct line_frame){about->name,    (uint32_t)path,     spot->line,
+                                 spot->column,   (uint32_t)declared, about->line};
     return 0;
 }
 
@@ -68,29 +76,26 @@ static int add_frame(struct worker *w, const struct unit *lines_of, int64_t func
 static int add_answer(struct worker *w, const struct unit *unit, const struct unit *lines_of,
                       const struct question *q)
 {
-    uint32_t file = q->file, line = q->line, column = q->column, first = (uint32_t)w->found->frames.n;
-    bool placed = q->answered;
+    struct about about = {.name = NAME_NONE, .file = FILE_NONE};
+    struct spot spot = {q->file, q->line, q->column, q->answered};
+    uint32_t first = (uint32_t)w->found->frames.n;
     int rc = 0;
 
-    if (q->node == NODE_NONE && !placed)
+    if (q->node == NODE_NONE && !spot.placed)
         return 0;
     if (q->node == NODE_NONE)
-        rc = add_frame(w, lines_of, NAME_NONE, file, line, column, placed);
+        rc = add_frame(w, lines_of, &about, &spot);
     for (uint32_t i = q->node, depth = 0; rc == 0 && i != NODE_NONE; depth++) {
         const struct node *node = &w->walk.nodes.items[i];
         if (depth == CHAIN_MAX - 1 && node->parent != NODE_NONE) { /* those between are left out */
             const struct node *top = &w->walk.nodes.items[node->top];
-            file = top->file;
-            line = top->line;
-            column = top->column;
+            spot = (struct spot){top->file, top->line, top->column, spot.placed};
             node = &w->walk.nodes.items[top->parent];
         }
-        rc = add_frame(w, lines_of, die_name(&w->names, &w->walk, unit, node->die), file, line, column,
-                       placed);
-        file = node->file;
-        line = node->line;
-        column = node->column;
-        placed = true;
+        rc = die_about(&w->names, &w->walk, unit, node->die, &about);
+        if (rc == 0)
+            rc = add_frame(w, lines_of, &about, &spot);
+        spot = (struct spot){node->file, node->line, node->column, true};
         i = node->parent;
     }
     struct found_answer *answer = rc == 0 ? vector_push(&w->found->answers) : NULL;
@@ -266,14 +271,15 @@ static int make_jobs(struct batch *batch, const uint64_t *addresses, size_t n)
 }
 
 /* Threads that take no signals: those are the program's. */
-static size_t start_threads(struct worker *workers, pthread_t *threads, size_t n)
+static size_t start_threads(struct worker *workers, size_t n)
 {
     sigset_t all, before;
     size_t started = 0;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (started < n && pthread_create(&threads[started], NULL, work, &workers[started + 1]) == 0)
+    while (started < n &&
+           pthread_create(&workers[started + 1].thread, NULL, work, &workers[started + 1]) == 0)
         started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
@@ -283,8 +289,6 @@ int dwarf_resolve(struct dwarf *dwarf, const uint64_t *addresses, size_t n, unsi
                   struct found **ret, size_t *ret_n)
 {
     struct batch batch = {.dwarf = dwarf};
-    struct worker workers[THREADS_MAX];
-    pthread_t threads[THREADS_MAX];
     size_t worker_n = 1;
 
     *ret = NULL;
@@ -298,17 +302,21 @@ int dwarf_resolve(struct dwarf *dwarf, const uint64_t *addresses, size_t n, unsi
         worker_n = worker_n < batch.jobs.n ? worker_n : batch.jobs.n;
     }
     struct found *found = rc == 0 ? calloc(worker_n, sizeof *found) : NULL;
-    if (!found)
+    struct worker *workers = found ? calloc(worker_n, sizeof *workers) : NULL; /* too large for a small stack */
+    if (!workers)
         rc = -ENOMEM;
     if (rc == 0) {
-        for (size_t i = 0; i < worker_n; i++)
-            workers[i] = (struct worker){.batch = &batch, .found = &found[i]};
-        size_t started = start_threads(workers, threads, worker_n - 1);
+        for (size_t i = 0; i < worker_n; i++) {
+            workers[i].batch = &batch;
+            workers[i].found = &found[i];
+        }
+        size_t started = start_threads(workers, worker_n - 1);
         work(&workers[0]);
         for (size_t i = 0; i < started; i++)
-            pthread_join(threads[i], NULL);
+            pthread_join(workers[i + 1].thread, NULL);
         rc = atomic_load(&batch.failed);
     }
+    free(workers);
     vector_free(&batch.jobs);
     free(batch.questions);
     if (rc < 0) {

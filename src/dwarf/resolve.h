@@ -12,6 +12,8 @@
 struct line_frame {
     uint32_t function, file; /* numbers in the texts of its batch; TEXT_NONE */
     uint32_t line, column;   /* 0: unknown */
+    uint32_t declared_file;  /* as `file` */
+    uint32_t declared_line;  /* 0: unknown */
 };
 
 struct found_answer {

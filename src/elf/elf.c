@@ -5,7 +5,6 @@
 #include "sys/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 enum {
@@ -162,15 +161,10 @@ int elf_open_fd(int fd, const char *name, struct elf **ret, struct rk_error *e)
 
 int elf_open_at(int root, const char *path, struct elf **ret, struct rk_error *e)
 {
-    _cleanup_close_ int look = sys_open_at(root, path, O_PATH, 0);
-    uint64_t size;
-    bool regular = false;
-    int rc = look < 0 ? look : sys_file_size(look, &size, &regular);
+    int rc = sys_open_regular(root, path);
 
-    if (rc == 0 && !regular)
+    if (rc == -ENODEV)
         return fail(e, -ENOEXEC, RK_STAGE_SYMBOL, RK_CAUSE_BAD_FILE, NULL, "%s: not a regular file", path);
-    if (rc == 0)
-        rc = sys_open_at(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (rc < 0)
         return fail(e, rc, RK_STAGE_SYMBOL,
                     rc == -EMFILE || rc == -ENFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE, NULL, "%s: %s",

@@ -13,7 +13,12 @@ int rk_image_open(struct rk_image **ret, struct rk_error *e)
     if (!ret)
         return fail_null(e, RK_STAGE_IMAGE, "rk_image_open", "ret");
     struct rk_image *image = calloc(1, sizeof *image);
-    if (!image || modules_init(&image->modules) < 0) {
+    atomic_uint *users = image ? malloc(sizeof *users) : NULL;
+    if (users) {
+        atomic_init(users, 1);
+        image->users = users;
+    }
+    if (!users || modules_init(&image->modules) < 0) {
         rk_image_free(image);
         return fail_memory(e, RK_STAGE_IMAGE);
     }
@@ -23,7 +28,7 @@ int rk_image_open(struct rk_image **ret, struct rk_error *e)
 
 struct rk_image *rk_image_free(struct rk_image *image)
 {
-    if (image) {
+    if (image && (!image->users || atomic_fetch_sub_explicit(image->users, 1, memory_order_acq_rel) == 1)) {
         for (size_t i = 0; i < image->processes.n; i++)
             space_drop(image->processes.items[i].space);
         space_drop(image->kernel);
@@ -32,6 +37,7 @@ struct rk_image *rk_image_free(struct rk_image *image)
         table_free(&image->comms);
         table_free(&image->cgroups);
         modules_free(&image->modules);
+        free(image->users);
         free(image);
     }
     return NULL;
@@ -160,8 +166,10 @@ size_t rk_image_module_count(const struct rk_image *image)
 
 int rk_image_module_get(const struct rk_image *image, uint32_t module, struct rk_module *ret)
 {
-    if (!image || module >= image->modules.items.n)
+    if (!image)
         return -EINVAL;
+    if (module >= image->modules.items.n)
+        return -ERANGE;
     return result_give(ret, &image->modules.items.items[module].module, sizeof *ret);
 }
 

@@ -9,6 +9,7 @@
 
 #include <reckon/image.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct process {
@@ -20,6 +21,7 @@ struct process {
 };
 
 struct rk_image {
+    atomic_uint *users; /* the caller, unwinders, answers; apart, since those see the image as const */
     struct modules modules;
     VECTOR(struct process) processes; /* a process stays until its pid is used again: samples may come late */
     struct table by_pid;
@@ -33,6 +35,16 @@ static inline bool is_kernel_address(uint64_t address)
 {
     return address >= UINT64_C(0xff00000000000000);
 }
+
+/* One more user: rk_image_free() takes one away. */
+static inline struct rk_image *image_share(const struct rk_image *image)
+{
+    atomic_fetch_add_explicit(image->users, 1, memory_order_relaxed);
+    return (struct rk_image *)(uintptr_t)image;
+}
+
+/* rk_image_feed_process(), below a root's descriptor. */
+int image_feed_process(struct rk_image *image, int root, int32_t pid);
 
 /* The process, or NULL. */
 struct process *image_find_process(const struct rk_image *image, int32_t pid);

@@ -87,14 +87,9 @@ static int read_process(struct walk *walk, struct space **space)
     return rc == -ENOENT ? -ESRCH : rc;
 }
 
-int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid)
+int image_feed_process(struct rk_image *image, int root, int32_t pid)
 {
-    if (!image || pid <= 0)
-        return -EINVAL;
-    _cleanup_close_ int fd = sys_root_open(root);
-    if (fd < 0)
-        return fd;
-    struct walk walk = {.image = image, .root = fd, .pid = pid};
+    struct walk walk = {.image = image, .root = root, .pid = pid};
     walk.mounts = read_namespace(&walk, "mnt");
     walk.pids = read_namespace(&walk, "pid");
     struct space *space = NULL;
@@ -111,4 +106,12 @@ int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid)
     process->known = true;
     process->ended = false;
     return 0;
+}
+
+int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid)
+{
+    if (!image || pid <= 0)
+        return -EINVAL;
+    _cleanup_close_ int fd = sys_root_open(root);
+    return fd < 0 ? fd : image_feed_process(image, fd, pid);
 }

@@ -1,12 +1,11 @@
 /*
  * Lines and inlined functions, for many offsets of one module: addresses sorted, each once, go to the dwarf room; what
- * its workers found comes back in the order that was asked for, as columns in one block:
- *
- *     rk_sources │ function │ file │ first │ miss │ line │ column │ texts
+ * its workers found comes back in the order that was asked for, as columns in one block (answer.h).
  */
 #include "base/error.h"
 #include "base/radix.h"
 #include "dwarf/resolve.h"
+#include "symbol/answer.h"
 #include "symbol/demangle.h"
 #include "symbol/symbolizer.h"
 
@@ -143,7 +142,8 @@ static int gather(struct making *m, size_t *ret_frames)
         for (uint32_t k = 0; answer && k < answer->n; k++) {
             const struct line_frame *frame = &m->founds[m->known[i].found].frames.items[answer->first + k];
             if (own_text(m, m->function, m->known[i].found, frame->function, true) < 0 ||
-                own_text(m, m->file, m->known[i].found, frame->file, false) < 0)
+                own_text(m, m->file, m->known[i].found, frame->file, false) < 0 ||
+                own_text(m, m->file, m->known[i].found, frame->declared_file, false) < 0)
                 return -ENOMEM;
         }
     }
@@ -151,84 +151,60 @@ static int gather(struct making *m, size_t *ret_frames)
     return frames > UINT32_MAX ? -EOVERFLOW : 0;
 }
 
-/* The result's columns, to be written. */
-struct columns {
-    struct rk_sources *sources;
-    const char **function, **file;
-    uint32_t *first, *miss, *line, *column;
-    char *texts;
-};
-
-static int allocate(const struct making *m, size_t frames, struct columns *c)
+static const char *text_of(const uint32_t *map, uint32_t text, const char *const *texts)
 {
-    size_t text_bytes = 0;
-
-    for (size_t i = 0; i < m->texts.texts.n; i++)
-        text_bytes += m->texts.texts.items[i].bytes + 1u;
-    size_t bytes =
-        sizeof *c->sources + 2 * frames * sizeof(char *) + (m->n + 1 + m->n + 2 * frames) * sizeof(uint32_t);
-    c->sources = malloc(bytes + text_bytes + 1);
-    if (!c->sources)
-        return -ENOMEM;
-    c->function = (const char **)(c->sources + 1);
-    c->file = c->function + frames;
-    c->first = (uint32_t *)(c->file + frames);
-    c->miss = c->first + m->n + 1;
-    c->line = c->miss + m->n;
-    c->column = c->line + frames;
-    c->texts = (char *)(c->column + frames);
-    *c->sources = (struct rk_sources){.n = m->n,
-                                      .frame_n = frames,
-                                      .first = c->first,
-                                      .miss = c->miss,
-                                      .function = c->function,
-                                      .file = c->file,
-                                      .line = c->line,
-                                      .column = c->column};
-    return 0;
+    return text == TEXT_NONE ? NULL : texts[map[text] - 1];
 }
 
 static void fill_frame(const struct making *m, size_t offset, const struct line_frame *frame,
-                       const char *const *texts, struct columns *c, size_t at)
+                       const char *const *texts, struct answer *c, size_t at)
 {
     uint32_t found = m->known[offset].found;
-    uint32_t function = frame->function == TEXT_NONE ? 0 : m->function[found][frame->function],
-             file = frame->file == TEXT_NONE ? 0 : m->file[found][frame->file];
 
-    c->function[at] = function ? texts[function - 1] : NULL;
-    c->file[at] = file ? texts[file - 1] : NULL;
+    c->function[at] = text_of(m->function[found], frame->function, texts);
+    c->file[at] = text_of(m->file[found], frame->file, texts);
     c->line[at] = frame->line;
     c->column[at] = frame->column;
+    c->declared_file[at] = text_of(m->file[found], frame->declared_file, texts);
+    c->declared_line[at] = frame->declared_line;
 }
 
-static int fill(const struct making *m, struct columns *c)
+static int fill(const struct making *m, const struct rk_module *wanted, struct answer *c)
 {
     size_t at = 0, n = m->texts.texts.n;
     _cleanup_free_ const char **texts = calloc(n + 1, sizeof *texts);
+    struct rk_module *module = answer_module(c, wanted);
 
     if (!texts)
         return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        texts[i] = c->texts;
-        memcpy(c->texts, m->texts.texts.items[i].text, m->texts.texts.items[i].bytes + 1u);
-        c->texts += m->texts.texts.items[i].bytes + 1u;
-    }
+    for (size_t i = 0; i < n; i++)
+        texts[i] = answer_text(c, m->texts.texts.items[i].text, m->texts.texts.items[i].bytes);
+    memcpy(c->symbol, m->symbols, m->n * sizeof *c->symbol);
+    memcpy(c->offset, m->offsets, m->n * sizeof *c->offset);
     for (size_t i = 0; i < m->n; i++) {
         const struct found_answer *answer = answer_of(m, i);
+        c->module[i] = module;
         c->first[i] = (uint32_t)at;
         c->miss[i] = answer ? RK_MISS_NONE : m->miss;
         for (uint32_t k = 0; answer && k < answer->n; k++)
             fill_frame(m, i, &m->founds[m->known[i].found].frames.items[answer->first + k], texts, c, at++);
-        if (!answer) {
-            c->function[at] = c->file[at] = NULL;
-            c->line[at] = c->column[at] = 0;
-            at++;
-        }
+        if (!answer)
+            answer_no_frame(c, at++);
         if (m->symbols[i].name) /* .cold, .isra and the like are the symbol table's to tell */
             c->function[at - 1] = m->symbols[i].name;
     }
     c->first[m->n] = (uint32_t)at;
     return 0;
+}
+
+/* What the texts of the result need. */
+static size_t text_bytes(const struct making *m, const struct rk_module *wanted)
+{
+    size_t bytes = strlen(wanted->path) + 1 + (wanted->name ? strlen(wanted->name) + 1 : 0);
+
+    for (size_t i = 0; i < m->texts.texts.n; i++)
+        bytes += m->texts.texts.items[i].bytes + 1u;
+    return bytes;
 }
 
 /* Opens what there is to ask; m->miss says why there is nothing. */
@@ -237,7 +213,6 @@ static int find_origin(struct making *m, const struct rk_module *wanted, struct 
     struct cached *cached;
     int rc;
 
-    m->miss = RK_MISS_NO_LINES;
     switch (wanted->kind) {
     case RK_MODULE_FILE:
     case RK_MODULE_VDSO:
@@ -259,39 +234,60 @@ static int find_origin(struct making *m, const struct rk_module *wanted, struct 
     }
 }
 
-static int make(struct making *m, const struct rk_module *wanted, unsigned threads, struct rk_sources **ret)
+static int ask_lines(struct making *m, const struct rk_module *wanted, unsigned threads)
 {
-    struct columns columns = {0};
-    size_t frames;
     struct origin origin = {0};
+
+    pthread_mutex_lock(&m->symbolizer->lock);
+    int rc = find_origin(m, wanted, &origin);
+    /* Units are listed when they are first asked for: one batch at a time. */
+    if (rc == 0 && origin.lines) {
+        m->miss = RK_MISS_NO_UNIT;
+        shelf_use(&m->symbolizer->shelf, origin.lines);
+        rc = ask(m, &origin, threads);
+        shelf_trim(&m->symbolizer->shelf, m->symbolizer->lines_bytes, SHELF_FILES);
+    }
+    pthread_mutex_unlock(&m->symbolizer->lock);
+    return rc;
+}
+
+static int make(struct making *m, const struct rk_module *wanted, const struct rk_sources_options *how,
+                struct rk_sources **ret)
+{
+    struct answer *answer = NULL;
+    size_t frames;
     int rc = rk_symbolizer_resolve(m->symbolizer, wanted, m->offsets, m->n, m->symbols);
 
     for (size_t i = 0; i < m->n; i++)
         m->known[i].found = UINT32_MAX;
-    if (rc == 0) {
-        pthread_mutex_lock(&m->symbolizer->lock);
-        rc = find_origin(m, wanted, &origin);
-        /* Units are listed when they are first asked for: one batch at a time. */
-        if (rc == 0 && origin.lines) {
-            m->miss = RK_MISS_NO_UNIT;
-            shelf_use(&m->symbolizer->shelf, origin.lines);
-            rc = ask(m, &origin, threads);
-            shelf_trim(&m->symbolizer->shelf, m->symbolizer->lines_bytes, SHELF_FILES);
-        }
-        pthread_mutex_unlock(&m->symbolizer->lock);
-    }
+    m->miss = RK_MISS_NO_LINES;
+    if (rc == 0 && !(how->flags & RK_SOURCES_NO_LINES))
+        rc = ask_lines(m, wanted, how->threads);
     if (rc == 0)
         rc = make_maps(m);
     if (rc == 0)
         rc = gather(m, &frames);
     if (rc == 0)
-        rc = allocate(m, frames, &columns);
+        rc = answer_make(m->n, frames, 1, text_bytes(m, wanted), &answer);
     if (rc == 0)
-        rc = fill(m, &columns);
-    if (rc < 0)
-        free(columns.sources);
-    else
-        *ret = columns.sources;
+        rc = fill(m, wanted, answer);
+    if (rc < 0) {
+        free(answer);
+        return rc;
+    }
+    answer->symbolizer = symbolizer_share(m->symbolizer);
+    *ret = &answer->shown;
+    return 0;
+}
+
+int sources_options(struct rk_sources_options *ret, const struct rk_sources_options *options,
+                    struct rk_error *e)
+{
+    int rc = options_check(ret, sizeof *ret, options, "rk_sources_options", RK_STAGE_SYMBOL, e);
+    uint32_t unknown = rc < 0 ? 0 : ret->flags & ~(uint32_t)RK_SOURCES_NO_LINES;
+
+    if (unknown)
+        return fail_argument(e, RK_STAGE_SYMBOL, "rk_sources_options: unknown flags %#x", unknown);
     return rc;
 }
 
@@ -304,7 +300,7 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
 
     if (!symbolizer || !module || !ret || (n && !offsets))
         return fail_null(e, RK_STAGE_SYMBOL, "rk_symbolizer_sources", "an argument");
-    int rc = options_check(&o, sizeof o, options, "rk_sources_options", RK_STAGE_SYMBOL, e);
+    int rc = sources_options(&o, options, e);
     if (rc < 0)
         return rc;
     if (options_take(&wanted, sizeof wanted, module) < 0 || !wanted.path || n > UINT32_MAX - 1)
@@ -314,7 +310,7 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
     struct making m = {.symbolizer = symbolizer, .offsets = offsets, .n = n};
     m.symbols = calloc(n + 1, sizeof *m.symbols);
     m.known = calloc(n + 1, sizeof *m.known);
-    rc = m.symbols && m.known ? make(&m, &wanted, o.threads, ret) : -ENOMEM;
+    rc = m.symbols && m.known ? make(&m, &wanted, &o, ret) : -ENOMEM;
     for (size_t i = 0; i < m.found_n; i++) {
         if (m.function)
             free(m.function[i]);
@@ -333,10 +329,4 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
     if (rc < 0)
         return fail(e, rc, RK_STAGE_SYMBOL, RK_CAUSE_UNKNOWN, NULL, "%s: %s", wanted.path, strerror(-rc));
     return 0;
-}
-
-struct rk_sources *rk_sources_free(struct rk_sources *sources)
-{
-    free(sources);
-    return NULL;
 }

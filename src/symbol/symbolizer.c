@@ -31,6 +31,7 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     struct rk_symbolizer *symbolizer = calloc(1, sizeof *symbolizer);
     if (!symbolizer)
         return fail_memory(e, RK_STAGE_SYMBOL);
+    symbolizer->users = 1;
     symbolizer->flags = o.flags;
     symbolizer->lines_bytes = o.lines_bytes ? o.lines_bytes : SHELF_BYTES;
     symbolizer->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -47,7 +48,7 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
 
 struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
 {
-    if (symbolizer) {
+    if (symbolizer && atomic_fetch_sub_explicit(&symbolizer->users, 1, memory_order_acq_rel) == 1) {
         for (size_t i = 0; i < symbolizer->modules.n; i++) {
             module_free(&symbolizer->modules.items[i]->module);
             free(symbolizer->modules.items[i]);
@@ -267,10 +268,14 @@ static int resolve_map(struct rk_symbolizer *symbolizer, int32_t pid, const uint
         ret[i] = (struct rk_symbol){.miss = map->miss};
         if (!entry)
             continue;
-        const char *name = intern_text(&symbolizer->map_names, entry->name & ~NAME_MANGLED);
+        const char *mangled = intern_text(&symbolizer->map_names, entry->name & ~NAME_MANGLED),
+                   *name = mangled;
         if (entry->name & NAME_MANGLED && !(symbolizer->flags & RK_SYMBOLIZER_MANGLED))
-            name = demangled(symbolizer, &map->index, name, entry);
-        ret[i] = (struct rk_symbol){.name = name, .distance = addresses[i] - entry->start};
+            name = demangled(symbolizer, &map->index, mangled, entry);
+        ret[i] = (struct rk_symbol){.name = name,
+                                    .mangled = mangled,
+                                    .distance = addresses[i] - entry->start,
+                                    .bytes = entry->bytes};
         rc = name ? 0 : -ENOMEM;
     }
     pthread_mutex_unlock(&symbolizer->lock);
@@ -289,7 +294,10 @@ static int resolve_code(struct rk_symbolizer *symbolizer, const struct rk_module
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
         bool inside = addresses[i] >= wanted->start && (!wanted->end || addresses[i] < wanted->end);
-        ret[i] = inside ? (struct rk_symbol){.name = name, .distance = addresses[i] - wanted->start}
+        ret[i] = inside ? (struct rk_symbol){.name = name,
+                                             .mangled = name,
+                                             .distance = addresses[i] - wanted->start,
+                                             .bytes = wanted->end ? wanted->end - wanted->start : 0}
                         : (struct rk_symbol){.miss = RK_MISS_NO_SYMBOL};
     }
     return 0;

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 struct cached {
     uint32_t kind, deleted;
@@ -30,6 +31,7 @@ struct cached {
 };
 
 struct rk_symbolizer {
+    atomic_uint users; /* the caller, and answers */
     int root;
     uint32_t flags;
     pthread_mutex_t lock; /* held to load and to demangle */
@@ -51,6 +53,13 @@ struct rk_symbolizer {
     struct intern map_names; /* of all */
 };
 
+/* One more user: rk_symbolizer_free() takes one away. */
+static inline struct rk_symbolizer *symbolizer_share(struct rk_symbolizer *symbolizer)
+{
+    atomic_fetch_add_explicit(&symbolizer->users, 1, memory_order_relaxed);
+    return symbolizer;
+}
+
 /* The module, loaded now if it is new; the lock is held. 0 or -errno. */
 int symbolizer_module(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, struct cached **ret);
 
@@ -68,10 +77,11 @@ static inline int symbolizer_answer(struct rk_symbolizer *symbolizer, const stru
         *ret = (struct rk_symbol){.miss = miss};
         return 0;
     }
-    const char *name = names + (entry->name & ~NAME_MANGLED);
+    const char *mangled = names + (entry->name & ~NAME_MANGLED), *name = mangled;
     if (entry->name & NAME_MANGLED && !(symbolizer->flags & RK_SYMBOLIZER_MANGLED))
-        name = symbolizer_demangled(symbolizer, index, name, entry);
-    *ret = (struct rk_symbol){.name = name, .distance = address - entry->start};
+        name = symbolizer_demangled(symbolizer, index, mangled, entry);
+    *ret = (struct rk_symbol){
+        .name = name, .mangled = mangled, .distance = address - entry->start, .bytes = entry->bytes};
     return name ? 0 : -ENOMEM;
 }
 

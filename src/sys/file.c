@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,6 +43,40 @@ int sys_open(const char *path, int flags, unsigned mode)
         if (errno != EINTR)
             return -errno;
     }
+}
+
+static bool same_file(int a, int b)
+{
+    uint64_t one[2] = {0}, other[2] = {0};
+
+    return sys_file_identity(a, one) == 0 && sys_file_identity(b, other) == 0 && one[0] == other[0] &&
+           one[1] == other[1];
+}
+
+/* O_PATH looks without opening; /proc/self/fd opens what was looked at. */
+int sys_open_regular(int root, const char *path)
+{
+    enum { LOOK = O_PATH, READ = O_RDONLY | O_NONBLOCK | O_NOCTTY };
+    int look = root == AT_FDCWD ? sys_open(path, LOOK, 0) : sys_open_at(root, path, LOOK, 0);
+    char again[32];
+    struct stat st;
+
+    if (look < 0)
+        return look;
+    int rc = fstat(look, &st) < 0 ? -errno : S_ISREG(st.st_mode) ? 0 : -ENODEV;
+    if (rc == 0) {
+        snprintf(again, sizeof again, "/proc/self/fd/%d", look);
+        rc = sys_open(again, READ, 0);
+    }
+    if (rc == -ENOENT) { /* no /proc here */
+        rc = root == AT_FDCWD ? sys_open(path, READ, 0) : sys_open_at(root, path, READ, 0);
+        if (rc >= 0 && !same_file(rc, look)) {
+            close(rc);
+            rc = -ENODEV;
+        }
+    }
+    close(look);
+    return rc;
 }
 
 int sys_duplicate(int fd)

@@ -18,6 +18,10 @@ int sys_root_open(const char *path);
 int sys_open_at(int root, const char *path, int flags, unsigned mode);
 /* open(2) of a path that a user gave, below no root: the same. */
 int sys_open(const char *path, int flags, unsigned mode);
+/* Opens a regular file for reading. `path` comes from outside (a recording, another process): whatever else lies there (a device,
+ * a pipe) is not opened, since that may do something, or wait, and it can't be exchanged for one meanwhile. `root`: a root's
+ * descriptor, or AT_FDCWD for a path as a user gave it. A descriptor; -ENODEV: not a regular file; or -errno. */
+int sys_open_regular(int root, const char *path);
 /* Where a symbolic link below `root` points to, NUL-terminated: its length, -ENAMETOOLONG, or -errno. */
 int sys_link_at(int root, const char *path, char *buffer, size_t size);
 void sys_close(int fd);

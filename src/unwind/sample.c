@@ -96,7 +96,7 @@ int rk_unwinder_sample(struct rk_unwinder *unwinder, const struct rk_image *imag
     if (unwinder->image != image) {
         if (unwinder->image)
             return -EINVAL;
-        unwinder->image = image;
+        unwinder->image = image_share(image);
     }
     if (trouble)
         return give(status, &w, trouble, 0, pcs);

@@ -70,6 +70,7 @@ struct rk_unwinder *rk_unwinder_free(struct rk_unwinder *unwinder)
     if (unwinder) {
         if (unwinder->root >= 0)
             sys_close(unwinder->root);
+        rk_image_free(unwinder->image);
         for (size_t i = 0; i < unwinder->modules.n; i++)
             if (unwinder->modules.items[i]) {
                 tables_free(unwinder->modules.items[i]);

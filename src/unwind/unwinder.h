@@ -10,7 +10,7 @@
 
 struct rk_unwinder {
     const struct machine *machine;
-    const struct rk_image *image; /* the first one seen */
+    struct rk_image *image; /* the first one seen: shared, only read */
     int root;
     struct rule_cache cache;
     VECTOR(struct tables *) modules; /* by number; NULL: not met yet */

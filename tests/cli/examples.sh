@@ -40,6 +40,38 @@ until ls -l /proc/$attach/fd | grep -q perf_event; do sleep 0.1; done
 kill $sleeper
 wait $attach || fail "attach: $? $(cat err)" # it notices that its process has ended
 
+cc=$(command -v cc) || cc=
+cat >hot.c <<'C'
+#include <stdio.h>
+#include <unistd.h>
+__attribute__((noinline)) unsigned spin_here(unsigned n)
+{
+    for (volatile unsigned i = 0; i < 1000; i++)
+        n += i;
+    return n;
+}
+int main(void)
+{
+    unsigned n = 0;
+    printf("%p\n", (void *)spin_here);
+    fflush(stdout);
+    while (getppid() != 1)
+        n = spin_here(n);
+    return (int)n & 1;
+}
+C
+if [ -n "$cc" ] && "$cc" -g -O1 -o hot hot.c; then
+    ./hot >address &
+    hot=$!
+    until [ -s address ]; do kill -0 $hot || fail "hot ended"; sleep 0.05; done
+    "$examples/symbolize" $hot "$(cat address)" 10 >out 2>err || fail "symbolize: $? $(cat err)"
+    grep -Eq "^$(cat address) spin_here at .*/hot.c:[45]\$" out || fail "symbolize: $(cat out)"
+    grep -q '^0x10: the address is in no known mapping$' out || fail "symbolize: $(cat out)"
+    kill $hot
+fi
+"$examples/symbolize" 4194304 1 >out 2>err && fail "symbolize finds a process that there is none of"
+grep -q 'there is none' err || fail "symbolize does not say what is wrong: $(cat err)"
+
 "$examples/profile" sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 7' >out 2>err
 [ $? = 7 ] || fail "profile does not pass the exit status on: $(cat err)"
 grep -Eq '^ *[0-9.]+%  .*' out || fail "profile shows no functions: $(cat out)"

@@ -100,11 +100,13 @@ static inline void fuzz_unit(const struct unit *unit, struct question *questions
         const struct node *node = &walk.nodes.items[i];
         HOLDS(node->die >= unit->die && node->die < unit->end);
         HOLDS(node->parent == NODE_NONE || node->parent < i);
-        int64_t name = die_name(&names, &walk, unit, node->die);
-        HOLDS(name == NAME_NONE || (name >= 0 && name < (int64_t)texts.texts.n));
-        HOLDS(die_name(&names, &walk, unit, node->die) == name);
-        if (name != NAME_NONE)
-            fuzz_touch_text(intern_text(&texts, (uint32_t)name));
+        struct about about, again;
+        HOLDS(die_about(&names, &walk, unit, node->die, &about) == 0);
+        HOLDS(die_about(&names, &walk, unit, node->die, &again) == 0);
+        HOLDS(about.name == NAME_NONE || about.name < texts.texts.n);
+        HOLDS(about.name == again.name && about.file == again.file && about.line == again.line);
+        if (about.name != NAME_NONE)
+            fuzz_touch_text(intern_text(&texts, about.name));
     }
     for (size_t i = 0; i < n; i++)
         HOLDS(questions[i].node == NODE_NONE || questions[i].node < walk.nodes.n);

@@ -33,9 +33,21 @@ def test_names_and_lines(program):
     found = reckon.symbolize([names["called"], names["main"] + 1, 0], exe=path)
     assert found.names[:2] == ["called", "main"] and found.offsets[:2] == [0, 1]
     assert found.files[0].endswith("p.c") and found[0].frames[-1].line == 4
-    assert found[2].name is None and found[2].reason
+    assert found[2].name is None and found[2].reason and found[2].mangled is None
+    assert found[0].mangled == "called" and 0 < found[0].length < 1000
+    last = found[0].frames[-1]
+    assert last.declared_file is not None and last.declared_file.endswith("p.c") and last.declared_line == 4
     assert found[0].frames[-1].function == "called" and [f.function for f in found[0].frames][:-1] in ([], ["twice"])
     assert len(found) == 3 and len(found[0:2]) == 2
+
+
+def test_build_id(program):
+    path, _ = program
+    said = subprocess.run(["readelf", "-n", path], check=True, capture_output=True, text=True).stdout
+    known = [line.split()[-1] for line in said.splitlines() if "Build ID" in line]
+    assert reckon.build_id(path) == (known[0] if known else None)
+    with pytest.raises(reckon.Error):
+        reckon.build_id(os.devnull)
 
 
 def test_arrays_of_every_kind(program):

@@ -4,7 +4,10 @@
 
 #include "../fixture.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <unistd.h>
 
 struct notes {
     unsigned char bytes[256];
@@ -145,6 +148,48 @@ static void as_readelf_says(void **state)
     }
 }
 
+/* By path and by descriptor, which stays open and where it was. */
+static void for_callers(void **state)
+{
+    (void)state;
+    unsigned char id[RK_BUILD_ID_BYTES] = {0}, again[RK_BUILD_ID_BYTES] = {1};
+    struct rk_error e = RK_INIT(e);
+    char here[PATH_MAX], there[PATH_MAX];
+    int n = rk_module_build_id("/proc/self/exe", id, &e);
+    if (n == -ENODATA)
+        skip();
+    assert_true(n >= 8 && n <= RK_BUILD_ID_BYTES);
+    int fd = open("/proc/self/exe", O_RDONLY);
+    assert_int_equal(lseek(fd, 7, SEEK_SET), 7);
+    assert_int_equal(rk_module_build_id_fd(fd, again, &e), n);
+    assert_memory_equal(id, again, (size_t)n);
+    assert_int_equal(lseek(fd, 0, SEEK_CUR), 7);
+    close(fd);
+
+    /* A path below the working directory, whatever root there is. */
+    assert_non_null(getcwd(here, sizeof here));
+    assert_true(readlink("/proc/self/exe", there, sizeof there - 1) > 0);
+    there[readlink("/proc/self/exe", there, sizeof there - 1)] = '\0';
+    char *slash = strrchr(there, '/');
+    *slash = '\0';
+    assert_int_equal(chdir(there), 0);
+    memset(again, 0, sizeof again);
+    assert_int_equal(rk_module_build_id(slash + 1, again, &e), n);
+    assert_memory_equal(id, again, (size_t)n);
+    assert_int_equal(chdir(here), 0);
+
+    assert_int_equal(rk_module_build_id("/dev/zero", again, &e), -ENOEXEC);
+    assert_non_null(strstr(e.what, "not a regular file"));
+    assert_int_equal(rk_module_build_id("/proc/self/none", again, &e), -ENOENT);
+    assert_int_equal(e.cause, RK_CAUSE_NO_FILE);
+    assert_int_equal(rk_module_build_id_fd(-1, again, &e), -EBADF);
+    assert_int_equal(rk_module_build_id_fd(1 << 20, again, &e), -EBADF);
+    assert_int_equal(rk_module_build_id(NULL, again, &e), -EINVAL);
+    assert_int_equal(rk_module_build_id("/proc/self/exe", NULL, &e), -EINVAL);
+    assert_int_equal(rk_module_build_id_fd(0, NULL, &e), -EINVAL);
+    assert_memory_equal(id, again, (size_t)n); /* untouched on failure */
+}
+
 static void of_the_kernel(void **state)
 {
     (void)state;
@@ -167,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(among_others), cmocka_unit_test(lengths),         cmocka_unit_test(cut_and_lying),
         cmocka_unit_test(of_files),     cmocka_unit_test(as_readelf_says), cmocka_unit_test(of_the_kernel),
+        cmocka_unit_test(for_callers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

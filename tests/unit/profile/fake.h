@@ -264,7 +264,15 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
         line[at++] = symbol.name ? (uint32_t)(offsets[i] & 0xff) : 0;
     }
     first[n] = at;
-    *made = (struct rk_sources){n, at, first, miss, function, file, line, column};
+    *made = (struct rk_sources){.size = sizeof *made,
+                                .n = n,
+                                .frame_n = at,
+                                .first = first,
+                                .miss = miss,
+                                .function = function,
+                                .file = file,
+                                .line = line,
+                                .column = column};
     *ret = made;
     return 0;
 }

@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -124,6 +127,62 @@ static void directories_are_walked(void **state)
     assert_int_equal(sys_dir_each(root, "text", count_names, &n), -ENOTDIR);
 }
 
+/* Exchanges the link for as long as it is asked: a file, a device, a file … */
+static atomic_bool exchanging;
+static void *exchange(void *unused)
+{
+    (void)unused;
+    static const char *const to[] = {"text", "/dev/null"};
+    for (unsigned i = 0; atomic_load(&exchanging); i++)
+        if (symlinkat(to[i % 2], root, "new") == 0)
+            renameat(root, "new", root, "link");
+    unlinkat(root, "new", 0);
+    return NULL;
+}
+
+static void only_regular_files_are_opened(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    struct stat st;
+    unsigned opened = 0, refused = 0;
+    char byte;
+    put("text", "12345678", 8);
+    assert_int_equal(symlinkat("text", root, "link"), 0);
+    int fd = sys_open_regular(root, "/link");
+    assert_true(fd >= 0);
+    assert_int_equal(sys_read(fd, &byte, 1), 1);
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    sys_close(fd);
+    fd = sys_open_regular(AT_FDCWD, "/proc/self/exe");
+    assert_true(fd >= 0);
+    sys_close(fd);
+    assert_int_equal(sys_open_regular(root, "."), -ENODEV);
+    assert_int_equal(sys_open_regular(root, "absent"), -ENOENT);
+    assert_int_equal(sys_open_regular(AT_FDCWD, "/dev/null"), -ENODEV);
+    assert_int_equal(mkfifoat(root, "pipe", 0600), 0);
+    assert_int_equal(sys_open_regular(root, "pipe"), -ENODEV);
+    unlinkat(root, "pipe", 0);
+
+    atomic_store(&exchanging, true);
+    assert_int_equal(pthread_create(&thread, NULL, exchange, NULL), 0);
+    while (opened < 2000 || refused < 2000) {
+        fd = sys_open_regular(root, "link");
+        if (fd < 0) {
+            assert_int_equal(fd, -ENODEV);
+            refused++;
+            continue;
+        }
+        assert_int_equal(fstat(fd, &st), 0);
+        assert_true(S_ISREG(st.st_mode));
+        sys_close(fd);
+        opened++;
+    }
+    atomic_store(&exchanging, false);
+    pthread_join(thread, NULL);
+    unlinkat(root, "link", 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +190,7 @@ int main(void)
         cmocka_unit_test(numbers_are_numbers),
         cmocka_unit_test(whole_files_up_to_a_limit),
         cmocka_unit_test(directories_are_walked),
+        cmocka_unit_test(only_regular_files_are_opened),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
