@@ -20,6 +20,15 @@ samples=$(grep -c 'user stack' out)
 grep -q "^$samples samples, 0 lost" out || fail "fib shows $samples samples: $(tail -n 1 out)"
 [ "$samples" -gt 0 ] || grep -q '^fib.*: [0-9]\{1,6\} ns' out || fail "fib has no samples: $(cat out)"
 
+# In cgroups of its own, and while CPUs go and come: tests/live/example_cgroups.
+if "$examples/cgroups" / / 1 >out 2>err; then
+    [ "$(grep -Ec '^/ +[0-9.]+ ms +[0-9]+ page faults$' out)" = 2 ] || fail "cgroups: not a line for each: $(cat out)"
+else
+    grep -q . err || fail "cgroups does not say why it fails"
+fi
+"$examples/cgroups" no/such/cgroup / 1 >out 2>err && fail "cgroups finds a cgroup that there is none of"
+grep -q 'cgroup' err || fail "cgroups does not say what is wrong: $(cat err)"
+
 sh -c 'while kill -0 $PPID; do :; done' &
 busy=$!
 for seconds in 0.5 5 50; do # on a busy machine it has to run first
