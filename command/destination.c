@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 bool destination_is_recording(const char *path)
 {
@@ -18,14 +17,6 @@ bool destination_is_recording(const char *path)
     size_t n = fread(magic, 1, sizeof magic, file);
     fclose(file);
     return n == sizeof magic && (memcmp(magic, "PERFILE2", n) == 0 || memcmp(magic, "2ELIFREP", n) == 0);
-}
-
-void destination_forget(const char *path)
-{
-    struct stat about;
-
-    if (stat(path, &about) == 0 && S_ISREG(about.st_mode))
-        unlink(path);
 }
 
 int destination_open(struct destination *to, const char *verb, const char *name, bool append)

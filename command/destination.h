@@ -27,9 +27,6 @@ int destination_write(struct destination *to, const char *text, size_t n);
 /* Whether the file is a recording: nobody means to write a result over one, but who leaves out an option's value does. */
 bool destination_is_recording(const char *path);
 
-/* What was begun and could not be ended is no result: removed. What is no plain file is left alone. */
-void destination_forget(const char *path);
-
 /* 0, or -1 where something could not be written, now or before. */
 int destination_close(struct destination *to);
 

@@ -68,26 +68,17 @@ static int write_profile(const char *verb, const struct rk_profile *profile, con
                          const char *path)
 {
     struct rk_error e = {.size = sizeof e};
-    FILE *to = path && strcmp(path, "-") != 0 ? fopen(path, "we") : stdout;
+    struct rk_sink out = print_sink(stdout);
 
-    if (!to) {
-        fprintf(stderr, "reckon %s: %s: %s\n", verb, path, strerror(errno));
-        return STATUS_FAILED;
-    }
-    struct rk_sink sink = print_sink(to);
-    int rc = rk_profile_export(profile, format, &sink, &e);
-    errno = 0;
-    bool bad = (to == stdout ? fflush(to) : fclose(to)) != 0;
-    int why = errno;
-    if ((rc < 0 || bad) && to != stdout)
-        destination_forget(path);
-    if (rc < 0)
+    if (path && strcmp(path, "-") != 0)
+        return rk_profile_export_path(profile, format, path, &e) < 0 ? print_error(verb, &e) : 0;
+    if (rk_profile_export(profile, format, &out, &e) < 0)
         return print_error(verb, &e);
-    if (bad) {
-        fprintf(stderr, "reckon %s: %s: %s\n", verb, to == stdout ? "stdout" : path, strerror(why));
-        return STATUS_FAILED;
-    }
-    return 0;
+    errno = 0;
+    if (fflush(stdout) == 0)
+        return 0;
+    fprintf(stderr, "reckon %s: stdout: %s\n", verb, strerror(errno));
+    return STATUS_FAILED;
 }
 
 /* The options of either verb: 0, or an exit status; OPTIONS_HELP: that was all. */

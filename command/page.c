@@ -94,22 +94,17 @@ static int write_page(const char *verb, const struct rk_profile *before, const s
     struct rk_error e = {.size = sizeof e};
     const char *path = options->path;
     bool to_stdout = strcmp(path, "-") == 0;
-    FILE *to = to_stdout ? stdout : fopen(path, "we");
+    struct rk_sink out = print_sink(stdout);
+    int rc = !to_stdout ? (before ? rk_profile_pair_export_path(before, profile, "html", path, &e)
+                                  : rk_profile_export_path(profile, "html", path, &e))
+             : before   ? rk_profile_pair_export(before, profile, "html", &out, &e)
+                        : rk_profile_export(profile, "html", &out, &e);
 
-    if (!to)
-        return cannot(verb, path, errno);
-    struct rk_sink sink = print_sink(to);
-    int rc = before ? rk_profile_export_pair(before, profile, "html", &sink, &e)
-                    : rk_profile_export(profile, "html", &sink, &e);
-    errno = 0;
-    bool bad = (to_stdout ? fflush(to) : fclose(to)) != 0;
-    int why = errno;
-    if ((rc < 0 || bad) && !to_stdout)
-        destination_forget(path);
     if (rc < 0)
         return print_error(verb, &e);
-    if (bad)
-        return cannot(verb, to_stdout ? "stdout" : path, why);
+    errno = 0;
+    if (to_stdout && fflush(stdout) != 0)
+        return cannot(verb, "stdout", errno);
     if (!to_stdout && !options->quiet)
         tell(verb, path);
     if (options->show)

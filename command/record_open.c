@@ -254,16 +254,17 @@ int record_open(const struct record_options *o, struct recorded *r)
 {
     struct rk_error e = {.size = sizeof e};
     const char *none[] = {"reckon", "record", NULL};
+    /* Stacks fill a ring in milliseconds; for less, waking up when one is half full costs the least. */
+    bool thread = !o->overwrite && o->callgraph.mode >= CALLGRAPH_DWARF,
+         unwind = callgraph_unwinds(&o->callgraph);
     struct rk_capture_options options = {
         .size = sizeof options,
+        .flags = (thread ? RK_CAPTURE_THREAD : 0) | (unwind ? RK_CAPTURE_UNWIND : 0),
         .path = o->path,
         .command = o->command ? (const char *const *)o->command : none,
         .compression = (uint32_t)o->compression,
-        /* Stacks fill a ring in milliseconds; for less, waking up when one is half full costs the least. */
-        .threads = !o->overwrite && o->callgraph.mode >= CALLGRAPH_DWARF,
-        .queue_mb = QUEUE_MB,
-        .unwind = callgraph_unwinds(&o->callgraph),
-        .unwind_regs = o->regs_user,
+        .queue_mb = thread ? QUEUE_MB : 0,
+        .unwind_regs = unwind ? o->regs_user : 0,
     };
 
     if (rk_host_open(NULL, &r->host, &e) < 0)
@@ -284,7 +285,8 @@ int record_open(const struct record_options *o, struct recorded *r)
 
 void record_close(struct recorded *r)
 {
-    rk_capture_close(r->capture, NULL, NULL);
+    rk_capture_finish(r->capture, NULL, NULL);
+    rk_capture_free(r->capture);
     rk_set_free(r->set);
     rk_target_free(r->target);
     rk_target_free(r->command);

@@ -356,8 +356,8 @@ static int end(struct loop *l, int failed)
         rk_capture_disable(l->r->capture);
         failed = rk_capture_snapshot(l->r->capture);
     }
-    int rc = rk_capture_close(l->r->capture, &stats, &e);
-    l->r->capture = NULL;
+    int rc = rk_capture_finish(l->r->capture, &stats, &e);
+    l->r->capture = rk_capture_free(l->r->capture);
     clear_line(l);
     if (rc < 0) /* the file is readable up to its last flush; the command goes on and is waited for */
         print_error("record", &e);

@@ -41,7 +41,7 @@ int stat_write(const struct stat_options *o, const struct rk_counts *counts, con
     if (o->format == STAT_TEXT)
         stat_table(memory, o, counts, about);
     else
-        rc = rk_counts_write(counts, o->format == STAT_JSON ? "json" : "csv", &sink, &e);
+        rc = rk_counts_export(counts, o->format == STAT_JSON ? "json" : "csv", &sink, &e);
     bool complete = fclose(memory) == 0;
     if (rc < 0)
         print_error("stat", &e);
@@ -117,11 +117,11 @@ static int tell(const struct stat_options *o, const struct measured *m, const st
         struct rk_counts counts = {.size = sizeof counts,
                                    .rows = rows,
                                    .n = m->n_rows,
-                                   .totals = o->interval_ms > 0,
-                                   .no_header = o->no_header,
+                                   .flags = (o->interval_ms > 0 ? RK_COUNTS_TOTALS : 0) |
+                                            (o->no_header ? RK_COUNTS_NO_HEADER : 0),
                                    .separator = o->separator};
         series_counts(s, rows, m->n_rows, &counts);
-        status = counts.totals && o->format == STAT_CSV ? 0 : stat_write(o, &counts, title);
+        status = o->interval_ms > 0 && o->format == STAT_CSV ? 0 : stat_write(o, &counts, title);
     } else {
         fprintf(stderr, "reckon stat: out of memory\n");
     }

@@ -93,7 +93,7 @@ int stat_overhead(const struct stat_options *o, struct rk_host *host, const stru
         struct rk_counts counts = {.size = sizeof counts,
                                    .rows = &row,
                                    .n = 1,
-                                   .no_header = o->no_header,
+                                   .flags = o->no_header ? RK_COUNTS_NO_HEADER : 0,
                                    .separator = o->separator};
         series_counts(&s, &row, 1, &counts);
         struct stat_options plain = *o;

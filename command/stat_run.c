@@ -214,7 +214,7 @@ static void tell_interval(struct loop *l)
             l->before[i] = l->now[i];
     measured_rows(l->m, l->delta, l->rows);
     struct rk_counts counts = {.size = sizeof counts,
-                               .no_header = l->told > 0 || l->o->no_header,
+                               .flags = l->told > 0 || l->o->no_header ? RK_COUNTS_NO_HEADER : 0,
                                .rows = l->rows,
                                .n = l->m->n_rows,
                                .wall_ns = so_far - l->told_ns,

@@ -35,11 +35,10 @@ static int record(char **argv)
         rk_capture_open(host, set, target, &file, &capture, &e) == 0 && rk_target_start(target, &e) == 0) {
         while (rk_capture_step(capture, 100) == 1)
             ;
-        if (rk_capture_close(capture, NULL, &e) == 0 && rk_target_wait(target, -1, &exit) == 1)
+        if (rk_capture_finish(capture, NULL, &e) == 0 && rk_target_wait(target, -1, &exit) == 1)
             status = exit.status;
-        capture = NULL;
     }
-    rk_capture_close(capture, NULL, NULL);
+    rk_capture_free(capture);
     rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);

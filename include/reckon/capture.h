@@ -1,21 +1,24 @@
 /*
- * reckon/capture.h: a sampling set → a perf.data file that reckon and perf read.
+ * reckon/capture.h: records a sampling set into a perf.data file that reckon and perf read.
  *
- *     rk_capture_open(host, set, target, &(struct rk_capture_options){.size = …, .path = "perf.data"}, &c, &e);
+ *     struct rk_capture_options o = RK_INIT(o, .path = "perf.data");
+ *     rk_capture_open(host, set, target, &o, &capture, &e);
  *     rk_target_start(target, &e);
- *     while (rk_capture_step(c, 100) == 1)
- *         ;                                  // 0: the command has ended and all is written
- *     rk_capture_close(c, &stats, &e);
+ *     while (rk_capture_step(capture, 100) == 1)
+ *         ;                                       // 0: the target has ended and all is written
+ *     if (rk_capture_finish(capture, &stats, &e) < 0)
+ *         fprintf(stderr, "%s\n", e.what);
+ *     rk_capture_free(capture);
  *
- * With `unwind` stacks become frames while they are recorded, in the order of time. perf and reckon read such a chain as
- * any other. Its user part has addresses as they are to be looked up, not return addresses: that is how perf looks up what a
- * file has; rk_stream_event_get.unwound tells it.
+ * The file: a new one with mode 0600. A file that had the name before is renamed to PATH.old. The capture appends whole records
+ * and updates the header's size at least once a second. If the process is killed, the file is readable up to the last update.
  *
- * In pipe mode (path "-") the same goes to standard output in a row; the ledger of losses, which perf would warn of, is
- * left out there: LOST_SAMPLES records have what was lost.
+ * RK_CAPTURE_UNWIND replaces the stack of each sample by its frames (reckon/unwind.h), in the order of time. perf and reckon read
+ * such a chain like the kernel's. The addresses of its user part are ready to be looked up: they are not return addresses. That is
+ * how perf looks up a chain that a file has. rk_stream_event.unwound tells a reader.
  *
- * The file is made with mode 0600; one that was there is kept as PATH.old. Whole records are appended,
- * then the header's size is rewritten, at least once a second: what a kill leaves is readable to there.
+ * Path "-" writes to standard output in perf's pipe mode. LOST_SAMPLES records then say what was lost, since perf warns about
+ * reckon's ledger in a pipe.
  */
 #ifndef RECKON_CAPTURE_H
 #define RECKON_CAPTURE_H
@@ -30,70 +33,84 @@ extern "C" {
 
 struct rk_capture;
 
+/* rk_capture_options.flags */
+#define RK_CAPTURE_THREAD 0x1u /* a thread empties the rings; without it rk_capture_step() does */
+#define RK_CAPTURE_UNWIND 0x2u /* write frames instead of RK_SAMPLE_REGS_USER and RK_SAMPLE_STACK_USER */
+
 struct rk_capture_options {
     uint32_t size;
-    uint32_t threads; /* 0: all is done in rk_capture_step(); 1: a thread of its own empties the rings */
-    const char *path; /* NULL: "perf.data"; "-": standard output, in pipe mode */
-    const char *const *command; /* the command line to store, NULL-terminated; NULL: none */
-    uint32_t compression;       /* zstd's level, 1 … 22; 0: none. -EOPNOTSUPP: zstd is not installed */
-    uint32_t queue_mb;          /* with threads: what waits between reader and writer, in MiB; 0: 64 */
-    uint32_t
-        unwind; /* 1: samples with RK_SAMPLE_REGS_USER and _STACK_USER are written with their frames in place of these
-                        (reckon/unwind.h), as if the kernel had found the chain; 0: all as it comes */
-    uint32_t reserved;
-    uint64_t unwind_regs; /* with `unwind`: of rk_set_options.regs_user, which samples keep; 0: none */
+    /* RK_CAPTURE_… */
+    uint32_t flags;
+    /* NULL: "perf.data"; "-": standard output, in pipe mode. */
+    const char *path;
+    /* The command line to store, NULL-terminated; NULL: none. */
+    const char *const *command;
+    /* zstd's level, 1 … 22; 0: no compression. -EOPNOTSUPP: zstd is not installed. */
+    uint32_t compression;
+    /* With RK_CAPTURE_THREAD: how much may wait between the thread and the writer, in MiB; 0: 64. */
+    uint32_t queue_mb;
+    /* With RK_CAPTURE_UNWIND: those of rk_set_options.regs_user that samples keep; 0: none. */
+    uint64_t unwind_regs;
 };
 
 struct rk_capture_stats {
     uint32_t size;
     uint32_t reserved;
-    uint64_t bytes; /* in the file */
+    /* In the file. */
+    uint64_t bytes;
     uint64_t records;
-    struct rk_loss loss; /* of all events */
-    uint64_t
-        queue_full; /* with threads: how often the reader found its queue full and left records in the rings */
-    uint64_t truncated; /* samples whose stack or chain is longer than what was asked for */
-    uint64_t code_maps; /* after close: processes whose code, made at run time, /tmp/perf-PID.map names */
-    /* With `unwind`: how many stacks reached their thread's first function, were cut by the dump's size
-     * (rk_set_options.stack_user), or broke (enum rk_unwind_end); and how many of the latter two were then made longer by
-     * the chain that the kernel found along frame pointers, where it was asked for one. */
-    uint64_t stacks_whole, stacks_cut, stacks_broken, stacks_joined;
+    /* Of all events. */
+    struct rk_loss loss;
+    /* With RK_CAPTURE_THREAD: how often the queue was full, so that records stayed in the rings. */
+    uint64_t queue_full;
+    /* Samples whose stack or chain is longer than the set asked for. */
+    uint64_t truncated;
+    /* After rk_capture_finish(): processes with code that /tmp/perf-PID.map names (JIT compilers). */
+    uint64_t code_maps;
+    /* With RK_CAPTURE_UNWIND: stacks that reached their thread's first function; that were longer than
+     * rk_set_options.stack_user; that broke (enum rk_unwind_end). */
+    uint64_t stacks_whole, stacks_cut, stacks_broken;
+    /* Of the cut and broken ones: stacks that the kernel's chain along frame pointers made longer. */
+    uint64_t stacks_joined;
 };
 
-/* `target` may be NULL: then nobody starts or ends, and rk_capture_step() never returns 0. `host` and `set` must outlive
- * the capture. */
+/* Opens a capture; `target` may be NULL. -EBUSY: the set has a stream or a capture already. -EINVAL: an unknown flag; queue_mb
+ * without RK_CAPTURE_THREAD; unwind_regs without RK_CAPTURE_UNWIND. */
 RK_API int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
                            const struct rk_capture_options *options, struct rk_capture **ret,
                            struct rk_error *e);
 
-/* Waits up to timeout_ms for records and writes what is due. 1: go on; 0: the target has ended and all of
- * its records are written; -errno: writing failed (the file is readable up to the last flush). */
+/* Waits up to timeout_ms for records and writes those that are due. Returns 1: call again; 0: the target has ended and all of its
+ * records are written; -errno: writing failed, and the file is readable up to the last flush. */
 RK_API int rk_capture_step(struct rk_capture *capture, int timeout_ms);
 
-/* Readable when records wait, as rk_stream_fd(): for a program with a loop of its own, which then calls step() with a
- * timeout of 0; at least every half second, so that what was recorded is flushed. */
+/* Returns a descriptor that is readable when records wait, for a program with an event loop of its own. Call rk_capture_step()
+ * with a timeout of 0 then, and at least every half second, so that records reach the file. */
 RK_API int rk_capture_fd(const struct rk_capture *capture);
 
-/* Enables and disables the set meanwhile. When it is enabled, what runs then is recorded, so that samples find their
- * mappings. Returns 0 or -errno. */
+/* Enables and disables the set. After each enable the file describes the processes that run then, so that samples find their
+ * mappings. Return 0 or -errno. */
 RK_API int rk_capture_enable(struct rk_capture *capture);
 RK_API int rk_capture_disable(struct rk_capture *capture);
 
-/* Writes all that there is now and flushes; of a set opened with `overwrite` what its rings hold, which without this
- * nothing does. 0 or -errno. */
+/* Writes and flushes all records that there are now. For a set opened with `overwrite` this is the only way to write out its
+ * rings. Returns 0 or -errno. */
 RK_API int rk_capture_snapshot(struct rk_capture *capture);
 
-/* Closes the file, which is called `path` from now on, and goes on in a new one that takes the first one's place. Each
- * is whole in itself; the counters of rk_capture_stats() are those of all. After a failure the capture can only be closed.
- * -EINVAL in pipe mode. */
+/* Finishes the file, renames it to `path`, and goes on in a new file under the first name. Each file can be read on its own;
+ * rk_capture_stats() counts over all of them. After a failure only rk_capture_finish() and rk_capture_free() are useful. -EINVAL
+ * in pipe mode. */
 RK_API int rk_capture_switch(struct rk_capture *capture, const char *path, struct rk_error *e);
 
-/* Counters so far, for a progress line. */
+/* Fills *ret with the figures so far, for a progress line. */
 RK_API int rk_capture_stats(const struct rk_capture *capture, struct rk_capture_stats *ret);
 
-/* Disables the set, writes the rest and the closing sections, frees the capture whatever happens.
- * NULL is taken. *ret (may be NULL) is filled if the recording is usable. */
-RK_API int rk_capture_close(struct rk_capture *capture, struct rk_capture_stats *ret, struct rk_error *e);
+/* Disables the set, writes the rest and the file's closing sections. *ret (may be NULL) is filled if the recording is complete.
+ * Returns 0 or -errno, also when called again. NULL is a capture with nothing to write: 0. */
+RK_API int rk_capture_finish(struct rk_capture *capture, struct rk_capture_stats *ret, struct rk_error *e);
+
+/* Frees a capture. Without rk_capture_finish() the file keeps what was flushed, and readers report it as cut. */
+RK_API struct rk_capture *rk_capture_free(struct rk_capture *capture);
 
 #ifdef __cplusplus
 }

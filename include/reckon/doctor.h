@@ -49,9 +49,13 @@ RK_API struct rk_doctor *rk_doctor_free(struct rk_doctor *doctor);
 RK_API size_t rk_doctor_check_count(const struct rk_doctor *doctor);
 RK_API int rk_doctor_check_get(const struct rk_doctor *doctor, size_t index, struct rk_check *ret);
 
-/* "json". */
+/* Writes the checks as "json", to a sink, a descriptor or a file (reckon/sink.h). Returns 0 or -errno. */
 RK_API int rk_doctor_export(const struct rk_doctor *doctor, const char *format, const struct rk_sink *sink,
                             struct rk_error *e);
+RK_API int rk_doctor_export_fd(const struct rk_doctor *doctor, const char *format, int fd,
+                               struct rk_error *e);
+RK_API int rk_doctor_export_path(const struct rk_doctor *doctor, const char *format, const char *path,
+                                 struct rk_error *e);
 
 #ifdef __cplusplus
 }

@@ -89,9 +89,12 @@ RK_API struct rk_list *rk_list_free(struct rk_list *list);
 RK_API size_t rk_list_count(const struct rk_list *list);
 RK_API int rk_list_get(const struct rk_list *list, size_t index, struct rk_list_entry *ret);
 
-/* "json". */
+/* Writes the list as "json", to a sink, a descriptor or a file (reckon/sink.h). Returns 0 or -errno. */
 RK_API int rk_list_export(const struct rk_list *list, const char *format, const struct rk_sink *sink,
                           struct rk_error *e);
+RK_API int rk_list_export_fd(const struct rk_list *list, const char *format, int fd, struct rk_error *e);
+RK_API int rk_list_export_path(const struct rk_list *list, const char *format, const char *path,
+                               struct rk_error *e);
 
 #ifdef __cplusplus
 }

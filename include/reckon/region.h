@@ -105,6 +105,8 @@ RK_API struct rk_region *rk_region_enter(struct rk_region **site, const char *na
  * follows in any case. Returns -EINVAL for an unknown format, -ENODATA while regions are off, or what the
  * sink returned. */
 RK_API int rk_region_export(const char *format, const struct rk_sink *sink, struct rk_error *e);
+RK_API int rk_region_export_fd(const char *format, int fd, struct rk_error *e);
+RK_API int rk_region_export_path(const char *format, const char *path, struct rk_error *e);
 
 #ifdef __cplusplus
 }

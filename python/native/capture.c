@@ -25,7 +25,8 @@ static void capture_dealloc(PyObject *o)
 {
     struct capture *self = (struct capture *)o;
 
-    rk_capture_close(self->handle, NULL, NULL);
+    rk_capture_finish(self->handle, NULL, NULL);
+    rk_capture_free(self->handle);
     let_go(self);
     unmake(o);
 }
@@ -65,7 +66,7 @@ static PyObject *capture_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         goto out;
     options.path = PyBytes_AsString(path);
     options.command = n ? words : NULL;
-    options.unwind = unwind, options.compression = compression;
+    options.flags = unwind ? RK_CAPTURE_UNWIND : 0, options.compression = compression;
     int rc = rk_capture_open(((struct host *)host)->handle, ((struct set *)set)->handle,
                              ((struct target *)target)->handle, &options, &self->handle, &e);
     if (rc < 0) {
@@ -147,7 +148,8 @@ static PyObject *capture_close(PyObject *o, PyObject *unused)
         return raise_busy("recording's set or target");
     self->handle = NULL;
     lend(self, 1);
-    Py_BEGIN_ALLOW_THREADS rc = rk_capture_close(handle, &stats, &e);
+    Py_BEGIN_ALLOW_THREADS rc = rk_capture_finish(handle, &stats, &e);
+    rk_capture_free(handle);
     Py_END_ALLOW_THREADS lend(self, 0);
     let_go(self);
     return rc < 0 ? raise_error(state_of(o), rc, &e) : stats_row(&stats);

@@ -7,25 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-int rk_sink_write_fd(void *context, const void *data, size_t n)
-{
-    int fd = (int)(intptr_t)context;
-    const char *at = data;
-
-    while (n > 0) {
-        ssize_t written = write(fd, at, n);
-        if (written < 0) {
-            if (errno == EINTR)
-                continue;
-            return -errno;
-        }
-        at += written;
-        n -= (size_t)written;
-    }
-    return 0;
-}
 
 struct output output_to(const struct rk_sink *sink)
 {

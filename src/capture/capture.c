@@ -43,7 +43,7 @@ static int capture_fail(struct rk_capture *c, int code)
 
 /* --- Opening --- */
 
-struct rk_capture *capture_free(struct rk_capture *c)
+struct rk_capture *rk_capture_free(struct rk_capture *c)
 {
     if (!c)
         return NULL;
@@ -173,6 +173,23 @@ static int start_reader(struct rk_capture *c, size_t limit)
     return r < 0 ? r : reader_open(c->stream, limit, r ? &stacks : NULL, &c->reader);
 }
 
+static int check(const struct rk_capture_options *o, struct rk_error *e)
+{
+    uint32_t unknown = o->flags & ~(RK_CAPTURE_THREAD | RK_CAPTURE_UNWIND);
+
+    if (unknown)
+        return fail_argument(e, RK_STAGE_CAPTURE, "rk_capture_options.flags: 0x%x is unknown", unknown);
+    if (o->compression > 22)
+        return fail_argument(e, RK_STAGE_CAPTURE, "compression is more than 22");
+    if (o->queue_mb > 4096)
+        return fail_argument(e, RK_STAGE_CAPTURE, "queue_mb is more than 4096");
+    if (o->queue_mb && !(o->flags & RK_CAPTURE_THREAD))
+        return fail_argument(e, RK_STAGE_CAPTURE, "queue_mb has no effect without RK_CAPTURE_THREAD");
+    if (o->unwind_regs && !(o->flags & RK_CAPTURE_UNWIND))
+        return fail_argument(e, RK_STAGE_CAPTURE, "unwind_regs has no effect without RK_CAPTURE_UNWIND");
+    return 0;
+}
+
 int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
                     const struct rk_capture_options *options, struct rk_capture **ret, struct rk_error *e)
 {
@@ -183,15 +200,10 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     int r = options_check(&o, sizeof o, options, "rk_capture_options", RK_STAGE_CAPTURE, e);
     if (r < 0)
         return r;
-    if (o.unwind > 1)
-        return fail_argument(e, RK_STAGE_CAPTURE, "unwind is more than 1");
-    if (o.threads > 1 || o.compression > 22 || o.queue_mb > 4096)
-        return fail_argument(e, RK_STAGE_CAPTURE,
-                             o.threads > 1        ? "threads is more than 1"
-                             : o.compression > 22 ? "compression is more than 22"
-                                                  : "queue_mb is more than 4096");
+    if ((r = check(&o, e)) < 0)
+        return r;
 
-    _cleanup_(capture_free_cleanup) struct rk_capture *c = calloc(1, sizeof *c);
+    _cleanup_(rk_capture_free_cleanup) struct rk_capture *c = calloc(1, sizeof *c);
     if (!c)
         return fail_memory(e, RK_STAGE_CAPTURE);
     c->host = host;
@@ -206,10 +218,11 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     if (!(c->path = strdup(o.path ? o.path : "perf.data")))
         return fail_memory(e, RK_STAGE_CAPTURE);
     if ((r = rk_stream_live(set, &c->stream, e)) < 0 || (r = rk_image_open(&c->image, e)) < 0 ||
-        (o.unwind && (r = frames_open(&c->frames, set, o.unwind_regs, NULL, e)) < 0) ||
+        ((o.flags & RK_CAPTURE_UNWIND) && (r = frames_open(&c->frames, set, o.unwind_regs, NULL, e)) < 0) ||
         (r = capture_file_open(c, e)) < 0)
         return r;
-    if (o.threads && (r = start_reader(c, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
+    if ((o.flags & RK_CAPTURE_THREAD) &&
+        (r = start_reader(c, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
         return r == -ENOMEM
                    ? fail_memory(e, RK_STAGE_CAPTURE)
                    : fail(e, r, RK_STAGE_CAPTURE, r == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN,

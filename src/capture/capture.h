@@ -41,6 +41,7 @@ struct rk_capture {
     bool pipe;       /* standard output */
     bool begun;      /* a round was made */
     bool ended;      /* the set is disabled, all is read */
+    bool finished;   /* the closing sections were written, or `error` says why not */
     bool disordered; /* some record is older than the one before it */
     bool unflushed;  /* something was appended since the last flush */
     int error;       /* the first failure; from then on nothing is written */
@@ -52,8 +53,7 @@ struct rk_capture {
     uint64_t first_time, last_time; /* of samples */
 };
 
-struct rk_capture *capture_free(struct rk_capture *capture);
-CLEANUP_FUNCTION(capture_free, struct rk_capture, capture_free)
+CLEANUP_FUNCTION(rk_capture_free, struct rk_capture, rk_capture_free)
 
 /* Takes a record of processes and mappings into the image. Returns 0 or -ENOMEM. */
 int capture_follow(struct rk_capture *capture, const struct rk_record *record);

@@ -112,26 +112,26 @@ int capture_file_finish(struct rk_capture *c)
     return r < 0 ? r : perfdata_writer_finish(c->writer, NULL);
 }
 
-int rk_capture_close(struct rk_capture *capture, struct rk_capture_stats *ret, struct rk_error *e)
+int rk_capture_finish(struct rk_capture *c, struct rk_capture_stats *ret, struct rk_error *e)
 {
-    _cleanup_(capture_free_cleanup) struct rk_capture *c = capture;
     struct rk_capture_stats stats = {.size = sizeof stats};
-    int r;
 
     if (!c)
         return 0;
     if (set_forked(c->set)) /* the file is the parent's */
         return fail(e, -ESTALE, RK_STAGE_CAPTURE, RK_CAUSE_FORKED, NULL,
                     "this recording belongs to the process that forked this one");
-    r = c->error ? c->error : capture_end(c);
-    if (r == 0)
-        r = capture_file_finish(c);
-    if (r < 0) {
-        if (c->writer)
-            perfdata_writer_flush(
-                c->writer); /* what was appended counts too, unless writing is what failed */
-        return capture_explain(c, r, e);
+    if (!c->finished) {
+        int rc = c->error ? c->error : capture_end(c);
+        if (rc == 0)
+            rc = capture_file_finish(c);
+        if (rc < 0 && c->writer)
+            perfdata_writer_flush(c->writer); /* keep what was appended, unless writing itself failed */
+        c->finished = true;
+        c->error = rc;
     }
+    if (c->error < 0)
+        return capture_explain(c, c->error, e);
     rk_capture_stats(c, &stats);
     return ret ? result_give(ret, &stats, sizeof stats) : 0;
 }

@@ -5,6 +5,7 @@
 #include "export/counts.h"
 
 #include "base/error.h"
+#include "base/sink.h"
 #include "export/formats.h"
 
 #include <errno.h>
@@ -64,13 +65,13 @@ static int check(const struct rk_counts *counts, struct rk_error *e)
 {
     for (size_t i = 0; i < counts->n; i++)
         if (!counts->rows || !counts->rows[i].set || !counts->rows[i].values)
-            return fail_argument(e, RK_STAGE_EXPORT, "rk_counts_write: row %zu has no %s", i,
+            return fail_argument(e, RK_STAGE_EXPORT, "rk_counts_export: row %zu has no %s", i,
                                  counts->rows && counts->rows[i].set ? "values" : "set");
     return 0;
 }
 
-int rk_counts_write(const struct rk_counts *counts, const char *format, const struct rk_sink *sink,
-                    struct rk_error *e)
+int rk_counts_export(const struct rk_counts *counts, const char *format, const struct rk_sink *sink,
+                     struct rk_error *e)
 {
     static const char *const names[] = {"json", "csv", NULL};
     static void (*const writers[])(const struct rk_counts *, struct output *) = {counts_json, counts_csv};
@@ -81,8 +82,11 @@ int rk_counts_write(const struct rk_counts *counts, const char *format, const st
     if (which < 0)
         return which;
     if (!counts)
-        return fail_null(e, RK_STAGE_EXPORT, "rk_counts_write", "counts");
+        return fail_null(e, RK_STAGE_EXPORT, "rk_counts_export", "counts");
     int rc = options_check(&own, sizeof own, counts, "rk_counts", RK_STAGE_EXPORT, e);
+    if (rc == 0 && own.flags & ~(RK_COUNTS_NO_HEADER | RK_COUNTS_TOTALS))
+        rc = fail_argument(e, RK_STAGE_EXPORT, "rk_counts.flags: 0x%x is unknown",
+                           own.flags & ~(RK_COUNTS_NO_HEADER | RK_COUNTS_TOTALS));
     if (rc == 0)
         rc = check(&own, e);
     if (rc == 0 && own.exit) {
@@ -96,12 +100,12 @@ int rk_counts_write(const struct rk_counts *counts, const char *format, const st
     return export_end(&out, e);
 }
 
-int rk_counts_export(const struct rk_set *set, const struct rk_value *values, size_t n,
-                     const struct rk_exit *exit, const char *format, const struct rk_sink *sink,
-                     struct rk_error *e)
+int rk_set_export(const struct rk_set *set, const struct rk_value *values, size_t n,
+                  const struct rk_exit *exit, const char *format, const struct rk_sink *sink,
+                  struct rk_error *e)
 {
     if (!set || !values)
-        return fail_null(e, RK_STAGE_EXPORT, "rk_counts_export", set ? "values" : "set");
+        return fail_null(e, RK_STAGE_EXPORT, "rk_set_export", set ? "values" : "set");
     if (n != rk_set_event_count(set))
         return fail_argument(e, RK_STAGE_EXPORT, "%zu values for a set of %zu events", n,
                              rk_set_event_count(set));
@@ -111,5 +115,39 @@ int rk_counts_export(const struct rk_set *set, const struct rk_value *values, si
                                .n = 1,
                                .wall_ns = exit && exit->size >= sizeof *exit ? exit->wall_ns : 0,
                                .exit = exit};
-    return rk_counts_write(&counts, format, sink, e);
+    return rk_counts_export(&counts, format, sink, e);
+}
+
+int rk_counts_export_fd(const struct rk_counts *counts, const char *format, int fd, struct rk_error *e)
+{
+    const struct rk_sink sink = sink_fd(fd);
+
+    return rk_counts_export(counts, format, &sink, e);
+}
+
+int rk_counts_export_path(const struct rk_counts *counts, const char *format, const char *path,
+                          struct rk_error *e)
+{
+    struct sink_file file;
+    int rc = sink_file_open(&file, path, e);
+
+    return rc < 0 ? rc : sink_file_close(&file, rk_counts_export(counts, format, &file.sink, e), e);
+}
+
+int rk_set_export_fd(const struct rk_set *set, const struct rk_value *values, size_t n,
+                     const struct rk_exit *exit, const char *format, int fd, struct rk_error *e)
+{
+    const struct rk_sink sink = sink_fd(fd);
+
+    return rk_set_export(set, values, n, exit, format, &sink, e);
+}
+
+int rk_set_export_path(const struct rk_set *set, const struct rk_value *values, size_t n,
+                       const struct rk_exit *exit, const char *format, const char *path, struct rk_error *e)
+{
+    struct sink_file file;
+    int rc = sink_file_open(&file, path, e);
+
+    return rc < 0 ? rc
+                  : sink_file_close(&file, rk_set_export(set, values, n, exit, format, &file.sink, e), e);
 }

@@ -123,7 +123,7 @@ static void write_other(const struct rk_counts *counts, const char *name, uint64
 
 void counts_csv(const struct rk_counts *counts, struct output *out)
 {
-    if (!counts->no_header)
+    if (!(counts->flags & RK_COUNTS_NO_HEADER))
         write_header(counts, out);
     for (size_t r = 0; r < counts->n; r++)
         for (size_t i = 0; i < rk_set_event_count(counts->rows[r].set); i++)

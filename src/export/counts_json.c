@@ -104,7 +104,7 @@ void counts_json(const struct rk_counts *counts, struct output *out)
     json_text(&j, "version", RK_VERSION);
     if (counts->time_ns)
         json_u64(&j, "time_ns", counts->time_ns);
-    if (counts->totals)
+    if (counts->flags & RK_COUNTS_TOTALS)
         json_bool(&j, "totals", true);
     json_open(&j, "events", '[');
     for (size_t r = 0; r < counts->n; r++)

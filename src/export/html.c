@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sink.h"
 #include "base/vector.h"
 #include "export/formats.h"
 #include "export/page.h"
@@ -321,7 +322,7 @@ static int write_pair(const struct rk_profile *both, struct output *out)
     return write_page(&p, out);
 }
 
-int rk_profile_export_pair(const struct rk_profile *before, const struct rk_profile *after,
+int rk_profile_pair_export(const struct rk_profile *before, const struct rk_profile *after,
                            const char *format, const struct rk_sink *sink, struct rk_error *e)
 {
     static const char *const names[] = {"html", NULL};
@@ -331,7 +332,7 @@ int rk_profile_export_pair(const struct rk_profile *before, const struct rk_prof
     if (rc < 0)
         return rc;
     if (!before || !after)
-        return fail_null(e, RK_STAGE_EXPORT, "rk_profile_export_pair", before ? "after" : "before");
+        return fail_null(e, RK_STAGE_EXPORT, "rk_profile_pair_export", before ? "after" : "before");
     rc = profile_pair(before, after, &both, e);
     if (rc < 0)
         return rc;
@@ -341,4 +342,22 @@ int rk_profile_export_pair(const struct rk_profile *before, const struct rk_prof
     if (rc < 0 && !out.error)
         out.error = rc;
     return export_end(&out, e);
+}
+
+int rk_profile_pair_export_fd(const struct rk_profile *before, const struct rk_profile *after,
+                              const char *format, int fd, struct rk_error *e)
+{
+    const struct rk_sink sink = sink_fd(fd);
+
+    return rk_profile_pair_export(before, after, format, &sink, e);
+}
+
+int rk_profile_pair_export_path(const struct rk_profile *before, const struct rk_profile *after,
+                                const char *format, const char *path, struct rk_error *e)
+{
+    struct sink_file file;
+    int rc = sink_file_open(&file, path, e);
+
+    return rc < 0 ? rc
+                  : sink_file_close(&file, rk_profile_pair_export(before, after, format, &file.sink, e), e);
 }

@@ -2,6 +2,7 @@
  * A profile, by the name of a format.
  */
 #include "base/error.h"
+#include "base/sink.h"
 #include "export/formats.h"
 
 static const char *const names[] = {"folded",  "csv",         "json", "pprof", "speedscope",
@@ -27,4 +28,20 @@ int rk_profile_export(const struct rk_profile *profile, const char *format, cons
     struct output out = output_to(sink);
     writers[which](profile, &out);
     return export_end(&out, e);
+}
+
+int rk_profile_export_fd(const struct rk_profile *profile, const char *format, int fd, struct rk_error *e)
+{
+    const struct rk_sink sink = sink_fd(fd);
+
+    return rk_profile_export(profile, format, &sink, e);
+}
+
+int rk_profile_export_path(const struct rk_profile *profile, const char *format, const char *path,
+                           struct rk_error *e)
+{
+    struct sink_file file;
+    int rc = sink_file_open(&file, path, e);
+
+    return rc < 0 ? rc : sink_file_close(&file, rk_profile_export(profile, format, &file.sink, e), e);
 }

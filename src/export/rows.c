@@ -13,6 +13,7 @@
  */
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sink.h"
 #include "export/csv.h"
 #include "export/formats.h"
 #include "export/percent.h"
@@ -198,4 +199,22 @@ int rk_aggregate_export(const struct rk_profile *profile, const struct rk_aggreg
     struct output out = output_to(sink);
     (which == 0 ? rows_csv : write_json)(profile, aggregate, &out);
     return export_end(&out, e);
+}
+
+int rk_aggregate_export_fd(const struct rk_profile *profile, const struct rk_aggregate *aggregate,
+                           const char *format, int fd, struct rk_error *e)
+{
+    const struct rk_sink sink = sink_fd(fd);
+
+    return rk_aggregate_export(profile, aggregate, format, &sink, e);
+}
+
+int rk_aggregate_export_path(const struct rk_profile *profile, const struct rk_aggregate *aggregate,
+                             const char *format, const char *path, struct rk_error *e)
+{
+    struct sink_file file;
+    int rc = sink_file_open(&file, path, e);
+
+    return rc < 0 ? rc
+                  : sink_file_close(&file, rk_aggregate_export(profile, aggregate, format, &file.sink, e), e);
 }

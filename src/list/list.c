@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/sink.h"
 #include "base/text.h"
 #include "host/host.h"
 
@@ -266,4 +267,19 @@ int rk_list_export(const struct rk_list *list, const char *format, const struct 
     json_close(&j, '}');
     output_bytes(&out, "\n", 1);
     return output_fail(output_end(&out), e);
+}
+
+int rk_list_export_fd(const struct rk_list *list, const char *format, int fd, struct rk_error *e)
+{
+    const struct rk_sink sink = sink_fd(fd);
+
+    return rk_list_export(list, format, &sink, e);
+}
+
+int rk_list_export_path(const struct rk_list *list, const char *format, const char *path, struct rk_error *e)
+{
+    struct sink_file file;
+    int rc = sink_file_open(&file, path, e);
+
+    return rc < 0 ? rc : sink_file_close(&file, rk_list_export(list, format, &file.sink, e), e);
 }

@@ -6,6 +6,7 @@
  */
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/sink.h"
 #include "region/regions.h"
 #include "sys/file.h"
 #include "sys/library.h"
@@ -250,4 +251,19 @@ int rk_region_export(const char *format, const struct rk_sink *sink, struct rk_e
         return fail(e, -ESTALE, RK_STAGE_EXPORT, RK_CAUSE_FORKED, NULL,
                     "a forked child's regions are not counted");
     return regions_export(regions, format, sink, e);
+}
+
+int rk_region_export_fd(const char *format, int fd, struct rk_error *e)
+{
+    const struct rk_sink sink = sink_fd(fd);
+
+    return rk_region_export(format, &sink, e);
+}
+
+int rk_region_export_path(const char *format, const char *path, struct rk_error *e)
+{
+    struct sink_file file;
+    int rc = sink_file_open(&file, path, e);
+
+    return rc < 0 ? rc : sink_file_close(&file, rk_region_export(format, &file.sink, e), e);
 }

@@ -50,7 +50,7 @@ static int scenario(uint64_t *digest)
                                      .records = RK_RECORDS_PROFILE};
     struct rk_capture_options file = {.size = sizeof file,
                                       .path = "perf.data",
-                                      .unwind = 1,
+                                      .flags = RK_CAPTURE_UNWIND,
                                       .command = (const char *const[]){"sh", "-c", "exit 7", NULL}};
     struct rk_capture_stats stats = {.size = sizeof stats};
     bool opened = false, started = false;
@@ -70,13 +70,11 @@ static int scenario(uint64_t *digest)
     do
         HOT(rk_capture_step(capture, 100));
     while (rc == 1);
-    struct rk_capture *done = capture;
-    capture = NULL;
-    TRY(rk_capture_close(done, &stats, e));
+    TRY(rk_capture_finish(capture, &stats, e));
     EXPECT(stats.records > 0 && stats.bytes > 0);
     *digest = 1;
 end:
-    rk_capture_close(capture, NULL, NULL);
+    rk_capture_free(capture);
     rk_set_free(set);
     if (started)
         for (int r = 0; r != 1 && r != -ECHILD;)

@@ -39,12 +39,12 @@ static int scenario(uint64_t *digest)
     EXPECT(rc == 1 && x.status == 7 && x.signal == 0);
     HOT(rk_set_total(set, v, 4));
     HOT(rk_metric_derive(set, v, 4, x.wall_ns, 0, &metric));
-    TRY(rk_counts_export(set, v, 4, &x, "json", &sink, e));
+    TRY(rk_set_export(set, v, 4, &x, "json", &sink, e));
     EXPECT(wrote);
     HOT(rk_rows_read(rows, by_thread, 4));
     struct rk_counts_row row = {.set = set, .values = by_thread, .where = "sh", .slots = 1};
     struct rk_counts counts = {.size = sizeof counts, .rows = &row, .n = 1, .wall_ns = x.wall_ns, .exit = &x};
-    TRY(rk_counts_write(&counts, "csv", &sink, e));
+    TRY(rk_counts_export(&counts, "csv", &sink, e));
     *digest = (uint64_t)x.status;
 end:
     rk_rows_free(rows);

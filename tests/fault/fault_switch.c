@@ -46,13 +46,11 @@ static int scenario(uint64_t *digest)
     HOT(rk_capture_snapshot(capture));
     TRY(rk_capture_switch(capture, "first.data", e));
     HOT(rk_capture_step(capture, 0));
-    struct rk_capture *done = capture;
-    capture = NULL;
-    TRY(rk_capture_close(done, &stats, e));
+    TRY(rk_capture_finish(capture, &stats, e));
     EXPECT(stats.records > 0 && stats.bytes > 0);
     *digest = 1;
 end:
-    rk_capture_close(capture, NULL, NULL);
+    rk_capture_free(capture);
     rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);

@@ -37,10 +37,11 @@ static inline int record_fields(uint64_t sample)
         printf("%s\n", e.what);
     while (rc >= 0 && (rc = rk_capture_step(capture, 100)) == 1)
         ;
-    if (rc == 0 && (rc = rk_capture_close(capture, NULL, &e)) < 0)
+    if (rc == 0 && (rc = rk_capture_finish(capture, NULL, &e)) < 0)
         printf("%s\n", e.what);
     if (target)
         rk_target_wait(target, 1000, &x);
+    rk_capture_free(capture);
     rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);

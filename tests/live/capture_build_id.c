@@ -108,7 +108,8 @@ static void beside_another(void)
         OK(rk_target_start(s.target, &e));
         while (rk_capture_step(c, 100) == 1)
             ;
-        OK(rk_capture_close(c, NULL, &e));
+        OK(rk_capture_finish(c, NULL, &e));
+        rk_capture_free(c);
         session_wait(&s, 0);
         session_close(&s);
         rk_stream_free(others);
@@ -149,7 +150,8 @@ int main(int argc, char **argv)
     OK(rk_target_start(s.target, &e));
     while (rk_capture_step(c, 100) == 1)
         ;
-    OK(rk_capture_close(c, NULL, &e));
+    OK(rk_capture_finish(c, NULL, &e));
+    rk_capture_free(c);
     session_wait(&s, 0);
     session_close(&s);
 

@@ -59,7 +59,8 @@ static struct rk_capture_stats record(char *const argv[], const struct rk_set_op
         ;
     EQUAL(r, 0);
     EQUAL(rk_capture_step(c, 1000), 0);
-    OK(rk_capture_close(c, &stats, &e));
+    OK(rk_capture_finish(c, &stats, &e));
+    rk_capture_free(c);
     *ret_ns = now_ns() - begin;
     session_wait(&s, 0);
     struct rk_value v = {0};

@@ -19,7 +19,8 @@ static void record(struct rk_capture_options co, struct rk_loss *ret_loss)
     OK(rk_target_start(s.target, &e));
     while (rk_capture_step(c, 20) == 1)
         ;
-    OK(rk_capture_close(c, &stats, &e));
+    OK(rk_capture_finish(c, &stats, &e));
+    rk_capture_free(c);
     *ret_loss = stats.loss;
     session_wait(&s, 0);
     session_close(&s);
@@ -53,7 +54,7 @@ static void all(void)
     struct rk_loss loss;
 
     for (uint32_t threads = 0; threads < 2; threads++) {
-        struct rk_capture_options plain = {.path = "data", .threads = threads};
+        struct rk_capture_options plain = {.path = "data", .flags = threads ? RK_CAPTURE_THREAD : 0};
         record(plain, &loss);
         size_t n = same_sights("data", NULL);
         EQUAL(n, loss.kept);
@@ -62,7 +63,8 @@ static void all(void)
 
         struct stat before, after;
         CHECK(stat("data", &before) == 0);
-        struct rk_capture_options packed = {.path = "data", .threads = threads, .compression = 3};
+        struct rk_capture_options packed = {
+            .path = "data", .flags = threads ? RK_CAPTURE_THREAD : 0, .compression = 3};
         record(packed, &loss);
         CHECK(stat("data", &after) == 0);
         n = same_sights("data", NULL);

@@ -15,7 +15,8 @@ static void record(const char *events, const struct rk_set_options *o, char *wha
     OK(rk_target_start(s.target, &e));
     while (rk_capture_step(c, 20) == 1)
         ;
-    OK(rk_capture_close(c, NULL, &e));
+    OK(rk_capture_finish(c, NULL, &e));
+    rk_capture_free(c);
     session_wait(&s, 0);
     session_close(&s);
 }
@@ -80,7 +81,8 @@ static void system_wide(void)
     EQUAL(rk_set_enable(s.set), 0);
     for (uint64_t until = now_ns() + 200000000; now_ns() < until;)
         EQUAL(rk_capture_step(c, 50), 1);
-    OK(rk_capture_close(c, NULL, &e));
+    OK(rk_capture_finish(c, NULL, &e));
+    rk_capture_free(c);
     session_close(&s);
     CHECK(same_sights("data", NULL) > 50);
     CHECK(perf_says("script -i data --show-task-events --show-mmap-events | grep capture_perf",

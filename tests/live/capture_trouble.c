@@ -47,7 +47,8 @@ static void a_full_disk(void)
     EQUAL(r, -EFBIG);
     EQUAL(rk_capture_step(c, 100), -EFBIG);
     e.code = 0;
-    EQUAL(rk_capture_close(c, NULL, &e), -EFBIG);
+    EQUAL(rk_capture_finish(c, NULL, &e), -EFBIG);
+    rk_capture_free(c);
     EQUAL(e.code, -EFBIG);
     EQUAL(e.cause, RK_CAUSE_NO_SPACE);
     CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
@@ -88,7 +89,8 @@ static void a_signal(void)
     ualarm(0, 0);
     CHECK(steps >= 10);
     sigaction(SIGALRM, &old, NULL);
-    OK(rk_capture_close(c, NULL, &e)); /* the command still runs */
+    OK(rk_capture_finish(c, NULL, &e)); /* the command still runs */
+    rk_capture_free(c);
     kill(rk_target_pid(s.target), SIGKILL);
     session_wait(&s, 128 + SIGKILL);
     samples_in("data", &cut);
@@ -122,10 +124,11 @@ static void a_fork(void)
     EQUAL(rk_capture_step(c, 0), 1);
     fflush(stdout);
     if (fork() == 0)
-        _exit(rk_capture_step(c, 0) != -ESTALE || rk_capture_close(c, NULL, &e) != -ESTALE);
+        _exit(rk_capture_step(c, 0) != -ESTALE || rk_capture_finish(c, NULL, &e) != -ESTALE);
     CHECK(wait(&status) > 0 && status == 0);
     touch(100);
-    OK(rk_capture_close(c, NULL, &e));
+    OK(rk_capture_finish(c, NULL, &e));
+    rk_capture_free(c);
     uint32_t cut = 9;
     CHECK(samples_in("data", &cut) >= 200);
     EQUAL(cut, 0);

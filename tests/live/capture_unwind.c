@@ -30,7 +30,8 @@ static void recorded(uint32_t threads)
     };
     char *argv[] = {self, "deep", NULL};
     struct session s = session_open("cpu-clock:u", argv, &options);
-    struct rk_capture_options co = {.size = sizeof co, .path = "data", .threads = threads, .unwind = 1};
+    struct rk_capture_options co = {
+        .size = sizeof co, .path = "data", .flags = RK_CAPTURE_UNWIND | (threads ? RK_CAPTURE_THREAD : 0)};
     struct rk_capture_stats stats = {.size = sizeof stats};
     struct rk_stream_event event = {.size = sizeof event};
     struct rk_stream_info info = {.size = sizeof info};
@@ -43,7 +44,8 @@ static void recorded(uint32_t threads)
     OK(rk_target_start(s.target, &e));
     while (rk_capture_step(c, 20) == 1)
         ;
-    OK(rk_capture_close(c, &stats, &e));
+    OK(rk_capture_finish(c, &stats, &e));
+    rk_capture_free(c);
     session_wait(&s, 0);
     session_close(&s);
 

@@ -60,7 +60,8 @@ static void record(const char *path)
     while ((rc = rk_capture_step(capture, 100)) == 1)
         ;
     CHECK(rc == 0);
-    OK(rk_capture_close(capture, NULL, &e));
+    OK(rk_capture_finish(capture, NULL, &e));
+    rk_capture_free(capture);
     rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);
@@ -96,7 +97,7 @@ static struct rk_profile *profile(const char *path)
     while ((rc = rk_stream_next(stream, &r)) == 1) {
         CHECK(rk_profile_builder_feed(builder, stream, r) >= 0);
         text_n = 0;
-        OK(rk_record_export(stream, r, "json", &out, &e));
+        OK(rk_record_export(stream, r, NULL, "json", &out, &e));
         CHECK(text_n > 2 && text[0] == '{' && strchr(text, '\n') == text + text_n - 1);
         CHECK(!strstr(text, "damaged"));
         rk_stream_release(stream);

@@ -130,7 +130,8 @@ static void recording(void)
     while ((rc = rk_capture_step(c, 50)) == 1)
         CHECK(++steps < 1000);
     EQUAL(rc, 0);
-    OK(rk_capture_close(c, &stats, &e));
+    OK(rk_capture_finish(c, &stats, &e));
+    rk_capture_free(c);
     CHECK(stats.loss.kept > 50);
     detach(pid);
 

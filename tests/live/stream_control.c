@@ -150,7 +150,8 @@ static void held_back(void)
                                .no_inherit = 1,
                                .sample = RK_SAMPLE_CALLCHAIN,
                                .ring_bytes = 64 << 10};
-    struct rk_capture_options co = {.size = sizeof co, .path = "data", .threads = 1, .queue_mb = 1};
+    struct rk_capture_options co = {
+        .size = sizeof co, .path = "data", .flags = RK_CAPTURE_THREAD, .queue_mb = 1};
     struct rk_capture_stats stats = {.size = sizeof stats};
     struct session s = session_open("page-faults:u", NULL, &o);
     struct rk_capture *c;
@@ -167,7 +168,8 @@ static void held_back(void)
     }
     rk_set_disable(s.set);
     EQUAL(rk_set_total(s.set, &v, 1), 0);
-    OK(rk_capture_close(c, &stats, &e));
+    OK(rk_capture_finish(c, &stats, &e));
+    rk_capture_free(c);
     printf("held back: kept %ju, lost %ju, count %ju; queue full %ju times\n", (uintmax_t)stats.loss.kept,
            (uintmax_t)stats.loss.lost, (uintmax_t)v.value, (uintmax_t)stats.queue_full);
     if (stats.loss.present & RK_LOSS_LOST) {

@@ -73,7 +73,8 @@ static void recorded(void)
     OK(rk_target_start(s.target, &e));
     while (rk_capture_step(c, 20) == 1)
         ;
-    OK(rk_capture_close(c, NULL, &e));
+    OK(rk_capture_finish(c, NULL, &e));
+    rk_capture_free(c);
     session_wait(&s, 0);
     session_close(&s);
     waits("data");
@@ -136,7 +137,8 @@ static void columns(void)
     OK(rk_target_start(s.target, &e));
     while (rk_capture_step(c, 20) == 1)
         ;
-    OK(rk_capture_close(c, NULL, &e));
+    OK(rk_capture_finish(c, NULL, &e));
+    rk_capture_free(c);
     session_wait(&s, 0);
     session_close(&s);
 

@@ -45,7 +45,8 @@ int main(int argc, char **argv)
     struct rk_exit x = {.size = sizeof x};
     EQUAL(rk_target_wait(target, -1, &x), 1);
     EQUAL(x.status, 0);
-    OK(rk_capture_close(capture, &stats, &e));
+    OK(rk_capture_finish(capture, &stats, &e));
+    rk_capture_free(capture);
     printf("%" PRIu64 " stacks, %" PRIu64 " lost, %.1f MB\n", stats.loss.kept, stats.loss.lost,
            1e-6 * (double)stats.bytes);
     rk_set_free(set);

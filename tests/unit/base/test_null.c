@@ -134,7 +134,7 @@ static void the_data_ladder(void **state)
     REFUSED(rk_capture_open(NULL, NULL, NULL, NULL, &capture, &e));
     BARE(rk_capture_step(NULL, 0));
     BARE(rk_capture_stats(NULL, &stats));
-    NOTHING(rk_capture_close(NULL, NULL, NULL));
+    NOTHING(rk_capture_free(NULL));
     assert_null(capture);
 
     REFUSED(rk_image_open(NULL, &e));
@@ -201,9 +201,9 @@ static void the_answers(void **state)
     BARE(rk_metric_derive(NULL, &value, 1, 1, 0, &metric));
 
     REFUSED(rk_profile_export(NULL, "json", &sink, &e));
-    REFUSED(rk_profile_export_pair(NULL, NULL, "html", &sink, &e));
-    REFUSED(rk_record_export(NULL, &sample, "json", &sink, &e));
-    REFUSED(rk_counts_export(NULL, &value, 1, NULL, "json", &sink, &e));
+    REFUSED(rk_profile_pair_export(NULL, NULL, "html", &sink, &e));
+    REFUSED(rk_record_export(NULL, &sample, NULL, "json", &sink, &e));
+    REFUSED(rk_set_export(NULL, &value, 1, NULL, "json", &sink, &e));
     REFUSED(rk_doctor_export(NULL, "json", &sink, &e));
     REFUSED(rk_list_export(NULL, "json", &sink, &e));
 

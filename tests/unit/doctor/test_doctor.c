@@ -522,6 +522,7 @@ static void json(void **state)
     forget();
     assert_int_equal(rk_doctor_export(doctor, "json", &text_sink, &e), 0);
     validate("doctor");
+    SAME_BY_TWINS(rk_doctor_export, doctor, "json");
     contains("{\"name\":\"count\",\"title\":\"count what my program "
              "does\",\"verdict\":\"yes\",\"what\":\"counted ");
     contains("\"verdict\":\"no\",\"what\":\"cycles: no hardware PMU");

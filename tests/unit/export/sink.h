@@ -15,6 +15,9 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <unistd.h>
+
+#include "../../temporary.h"
 
 static char written[1 << 20];
 static size_t written_n;
@@ -71,5 +74,33 @@ static inline void lacks(const char *part)
     if (strstr(written, part))
         fail_msg("'%s' should not be in:\n%s", part, written);
 }
+
+/* A file of so many bytes is what was written to the sink. */
+static inline void same_as_written(const char *path)
+{
+    static char file[sizeof written];
+    FILE *from = fopen(path, "re");
+
+    assert_non_null(from);
+    size_t n = fread(file, 1, sizeof file, from);
+    fclose(from);
+    assert_int_equal(n, written_n);
+    assert_memory_equal(file, written, n);
+}
+
+/* NAME_fd() and NAME_path() write what NAME(…, &text_sink, e) has just written; the latter in place of what the file had. */
+#define SAME_BY_TWINS(name, ...)                                          \
+    do {                                                                  \
+        char twin_path_[TEMPORARY];                                       \
+        int twin_ = mkstemp(temporary(twin_path_, "reckon-twin-XXXXXX")); \
+        assert_true(twin_ >= 0);                                          \
+        assert_int_equal(name##_fd(__VA_ARGS__, twin_, NULL), 0);         \
+        same_as_written(twin_path_);                                      \
+        assert_true(write(twin_, "more than before", 16) == 16);          \
+        close(twin_);                                                     \
+        assert_int_equal(name##_path(__VA_ARGS__, twin_path_, NULL), 0);  \
+        same_as_written(twin_path_);                                      \
+        unlink(twin_path_);                                               \
+    } while (0)
 
 #endif

@@ -338,15 +338,16 @@ static void a_pair(void **state)
     after = fake_finish(b);
 
     forget();
-    assert_int_equal(rk_profile_export_pair(before, after, "html", &text_sink, NULL), 0);
+    assert_int_equal(rk_profile_pair_export(before, after, "html", &text_sink, NULL), 0);
+    SAME_BY_TWINS(rk_profile_pair_export, before, after, "html");
     take_block();
     size_t all = block_n;
     assert_true(all > 100);
     assert_non_null(memmem(block, block_n, "\"samples\":2,\"weight\":6", 22));
     assert_non_null(memmem(block, block_n, "\"before\":1}", 11));
-    assert_int_equal(rk_profile_export_pair(before, after, "csv", &text_sink, &e), -EINVAL);
-    assert_int_equal(rk_profile_export_pair(NULL, after, "html", &text_sink, &e), -EINVAL);
-    assert_int_equal(rk_profile_export_pair(before, NULL, "html", &text_sink, &e), -EINVAL);
+    assert_int_equal(rk_profile_pair_export(before, after, "csv", &text_sink, &e), -EINVAL);
+    assert_int_equal(rk_profile_pair_export(NULL, after, "html", &text_sink, &e), -EINVAL);
+    assert_int_equal(rk_profile_pair_export(before, NULL, "html", &text_sink, &e), -EINVAL);
     rk_profile_free(before);
     rk_profile_free(after);
 }
@@ -366,7 +367,7 @@ static void a_pair_has_a_time_line(void **state)
         sides[k] = fake_finish(b);
     }
     forget();
-    assert_int_equal(rk_profile_export_pair(sides[0], sides[1], "html", &text_sink, NULL), 0);
+    assert_int_equal(rk_profile_pair_export(sides[0], sides[1], "html", &text_sink, NULL), 0);
     take_written();
     assert_int_equal(page.sides, 2);
     assert_in_range(page.buckets, 64, 200);
@@ -388,7 +389,7 @@ static void errors(void **state)
     (void)state;
     assert_int_equal(rk_profile_export(p, "html", &full, &e), -ENOSPC);
     assert_int_equal(e.cause, RK_CAUSE_NO_SPACE);
-    assert_int_equal(rk_profile_export_pair(p, p, "html", &full, &e), -ENOSPC);
+    assert_int_equal(rk_profile_pair_export(p, p, "html", &full, &e), -ENOSPC);
     rk_profile_free(p);
 }
 

@@ -20,6 +20,7 @@ static void folded(void **state)
     (void)state;
     forget();
     assert_int_equal(rk_profile_export(p, "folded", &text_sink, NULL), 0);
+    SAME_BY_TWINS(rk_profile_export, p, "folded");
     assert_string_equal(written, "worker;m1_f0;m2_f1 3\n"
                                  "worker;m1_f0;[stripped] 1\n");
     rk_profile_free(p);
@@ -48,6 +49,20 @@ static void folded_has_no_quoting(void **state)
     assert_string_equal(written, "[unknown];m1_f1 1\n");
     rk_profile_free(p);
     fake_comm = "worker";
+}
+
+static void aggregate(void **state)
+{
+    struct rk_profile *p = profile();
+    struct rk_aggregate *a;
+    (void)state;
+    assert_int_equal(rk_profile_aggregate(p, RK_PER_FUNCTION, &a, NULL), 0);
+    forget();
+    assert_int_equal(rk_aggregate_export(p, a, "csv", &text_sink, NULL), 0);
+    contains("symbol,module,self,");
+    SAME_BY_TWINS(rk_aggregate_export, p, a, "csv");
+    rk_aggregate_free(a);
+    rk_profile_free(p);
 }
 
 static void csv(void **state)
@@ -137,13 +152,10 @@ static void errors_say_what(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folded),
-        cmocka_unit_test(folded_has_no_quoting),
-        cmocka_unit_test(csv),
-        cmocka_unit_test(csv_quotes),
-        cmocka_unit_test(json),
-        cmocka_unit_test(an_empty_profile),
-        cmocka_unit_test(errors_say_what),
+        cmocka_unit_test(folded),           cmocka_unit_test(folded_has_no_quoting),
+        cmocka_unit_test(aggregate),        cmocka_unit_test(csv),
+        cmocka_unit_test(csv_quotes),       cmocka_unit_test(json),
+        cmocka_unit_test(an_empty_profile), cmocka_unit_test(errors_say_what),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

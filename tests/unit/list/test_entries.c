@@ -430,6 +430,7 @@ static void json(void **state)
     forget();
     assert_int_equal(rk_list_export(list, "json", &text_sink, &e), 0);
     validate("list");
+    SAME_BY_TWINS(rk_list_export, list, "json");
     contains("{\"name\":\"task-clock\",\"group\":\"software\",");
     contains("\"openable\":false,\"cause\":\"no-pmu\",\"reason\":\"no hardware PMU");
     assert_int_equal(rk_list_export(list, "xml", &text_sink, &e), -EINVAL);
