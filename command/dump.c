@@ -62,7 +62,7 @@ static int take(struct dump *d, struct rk_stream *stream, const struct rk_record
             goto failed;
         return 0;
     }
-    r = rk_record_export(stream, record, &d->show, d->format, sink, &e);
+    r = rk_record_export(stream, record, d->format, sink, &d->show, &e);
     if (r < 0) {
         print_error("dump", &e);
         *status = STATUS_FAILED;

@@ -10,9 +10,9 @@
  *     }
  *     struct rk_sink out = RK_INIT(out, .write = append, .context = open_memstream(&text, &bytes));
  *
- * What `rk_X_export_path` does with its file: it creates the file with mode 0666, less the umask. It replaces what an existing
- * file contains once there is something to write, and follows links. If the export fails, it removes the partial file; a device
- * or a pipe stays. A name "-" has no special meaning.
+ * What `rk_X_export_path` does with its file: it creates the file with mode 0666, less the umask. It replaces
+ * what an existing file contains once there is something to write, and follows links. If the export fails, it
+ * removes the partial file; a device or a pipe stays. A name "-" has no special meaning.
  */
 #ifndef RECKON_SINK_H
 #define RECKON_SINK_H

@@ -306,9 +306,8 @@ int rk_record_fields(const char *names, uint64_t *ret, struct rk_error *e)
 /* All but names, which need the files that ran. */
 #define FIELDS_DEFAULT (((UINT64_C(1) << SHOW_N) - 1) & ~(RK_FIELDS_COMM | RK_FIELDS_NAMES | RK_FIELDS_LINES))
 
-int rk_record_export(struct rk_stream *stream, const struct rk_record *record,
-                     const struct rk_record_options *options, const char *format, const struct rk_sink *sink,
-                     struct rk_error *e)
+int rk_record_export(struct rk_stream *stream, const struct rk_record *record, const char *format,
+                     const struct rk_sink *sink, const struct rk_record_options *options, struct rk_error *e)
 {
     static const char *const names[] = {"text", "json", NULL};
     static void (*const writers[])(const struct record *, struct output *) = {export_record_text,
@@ -332,23 +331,21 @@ int rk_record_export(struct rk_stream *stream, const struct rk_record *record,
     return export_end(&out, e);
 }
 
-int rk_record_export_fd(struct rk_stream *stream, const struct rk_record *record,
-                        const struct rk_record_options *options, const char *format, int fd,
-                        struct rk_error *e)
+int rk_record_export_fd(struct rk_stream *stream, const struct rk_record *record, const char *format, int fd,
+                        const struct rk_record_options *options, struct rk_error *e)
 {
     const struct rk_sink sink = sink_fd(fd);
 
-    return rk_record_export(stream, record, options, format, &sink, e);
+    return rk_record_export(stream, record, format, &sink, options, e);
 }
 
-int rk_record_export_path(struct rk_stream *stream, const struct rk_record *record,
-                          const struct rk_record_options *options, const char *format, const char *path,
-                          struct rk_error *e)
+int rk_record_export_path(struct rk_stream *stream, const struct rk_record *record, const char *format,
+                          const char *path, const struct rk_record_options *options, struct rk_error *e)
 {
     struct sink_file file;
     int rc = sink_file_open(&file, path, e);
 
     return rc < 0
                ? rc
-               : sink_file_close(&file, rk_record_export(stream, record, options, format, &file.sink, e), e);
+               : sink_file_close(&file, rk_record_export(stream, record, format, &file.sink, options, e), e);
 }

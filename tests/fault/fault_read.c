@@ -21,8 +21,8 @@ static int scenario(uint64_t *digest)
     NEW(stream, rk_stream_file("perf.data", &stream, e));
     HOT(rk_stream_info(stream, &info));
     while ((rc = rk_stream_next(stream, &record)) == 1) {
-        TRY(rk_record_export(stream, record, NULL, "json", &sink, e));
-        TRY(rk_record_export(stream, record, NULL, "text", &sink, e));
+        TRY(rk_record_export(stream, record, "json", &sink, NULL, e));
+        TRY(rk_record_export(stream, record, "text", &sink, NULL, e));
         HOT(rk_stream_release(stream));
         records++;
     }

@@ -40,7 +40,7 @@ static void export_record(struct rk_stream *stream, const struct rk_record *r)
     for (int i = 0; i < 2; i++) {
         struct lines lines = {0};
         struct rk_sink sink = {sizeof sink, 0, count_lines, &lines};
-        HOLDS(rk_record_export(stream, r, NULL, formats[i], &sink, NULL) == 0);
+        HOLDS(rk_record_export(stream, r, formats[i], &sink, NULL, NULL) == 0);
         HOLDS(lines.n == 1 && lines.last == '\n');
     }
 }

@@ -156,7 +156,7 @@ static void use(const char *path, uint64_t number)
             continue;
         }
         HOLDS(rk_image_feed(image, record) != -ENOMEM);
-        HOLDS(rk_record_export(stream, record, NULL, formats[number & 1], &sink, &e) != -ENOMEM);
+        HOLDS(rk_record_export(stream, record, formats[number & 1], &sink, NULL, &e) != -ENOMEM);
         told->records++;
         rk_stream_release(stream);
     }

@@ -97,7 +97,7 @@ static struct rk_profile *profile(const char *path)
     while ((rc = rk_stream_next(stream, &r)) == 1) {
         CHECK(rk_profile_builder_feed(builder, stream, r) >= 0);
         text_n = 0;
-        OK(rk_record_export(stream, r, NULL, "json", &out, &e));
+        OK(rk_record_export(stream, r, "json", &out, NULL, &e));
         CHECK(text_n > 2 && text[0] == '{' && strchr(text, '\n') == text + text_n - 1);
         CHECK(!strstr(text, "damaged"));
         rk_stream_release(stream);

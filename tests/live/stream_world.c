@@ -457,9 +457,9 @@ static void switched_off(void)
     EQUAL(rk_stream_world(st), 0); /* when it is asked for */
     EQUAL(rk_stream_next(st, &r), 1);
     CHECK(r->present & RK_PRESENT_SYNTHESISED);
-    OK(rk_record_export(st, r, NULL, "json", &sink, &e));
+    OK(rk_record_export(st, r, "json", &sink, NULL, &e));
     CHECK(strstr(exported, "\"synthesised\":true"));
-    OK(rk_record_export(st, r, NULL, "text", &sink, &e));
+    OK(rk_record_export(st, r, "text", &sink, NULL, &e));
     CHECK(strstr(exported, " synthesised\n"));
     rk_stream_free(st);
     session_close(&s);

@@ -195,11 +195,10 @@ static void plugin(const char *path)
 
 static void export(const char *format)
 {
-    const struct rk_sink out = {sizeof out, 0, rk_sink_write_fd, (void *)(intptr_t)STDOUT_FILENO};
     struct rk_error e = {.size = sizeof e};
     RK_REGION("export");
     touch(3);
-    int rc = rk_region_export(format, &out, &e);
+    int rc = rk_region_export_fd(format, STDOUT_FILENO, &e);
     if (rc < 0)
         printf("%s: %s\n", strerror(-rc), e.what);
 }

@@ -202,7 +202,7 @@ static void the_answers(void **state)
 
     REFUSED(rk_profile_export(NULL, "json", &sink, &e));
     REFUSED(rk_profile_pair_export(NULL, NULL, "html", &sink, &e));
-    REFUSED(rk_record_export(NULL, &sample, NULL, "json", &sink, &e));
+    REFUSED(rk_record_export(NULL, &sample, "json", &sink, NULL, &e));
     REFUSED(rk_set_export(NULL, &value, 1, NULL, "json", &sink, &e));
     REFUSED(rk_doctor_export(NULL, "json", &sink, &e));
     REFUSED(rk_list_export(NULL, "json", &sink, &e));

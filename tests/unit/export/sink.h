@@ -89,18 +89,21 @@ static inline void same_as_written(const char *path)
 }
 
 /* NAME_fd() and NAME_path() write what NAME(…, &text_sink, e) has just written; the latter in place of what the file had. */
-#define SAME_BY_TWINS(name, ...)                                          \
-    do {                                                                  \
-        char twin_path_[TEMPORARY];                                       \
-        int twin_ = mkstemp(temporary(twin_path_, "reckon-twin-XXXXXX")); \
-        assert_true(twin_ >= 0);                                          \
-        assert_int_equal(name##_fd(__VA_ARGS__, twin_, NULL), 0);         \
-        same_as_written(twin_path_);                                      \
-        assert_true(write(twin_, "more than before", 16) == 16);          \
-        close(twin_);                                                     \
-        assert_int_equal(name##_path(__VA_ARGS__, twin_path_, NULL), 0);  \
-        same_as_written(twin_path_);                                      \
-        unlink(twin_path_);                                               \
+#define SAME_BY_TWINS(name, ...) SAME_BY(name, (NULL), __VA_ARGS__)
+#define SAME_BY_OPTION_TWINS(name, ...) SAME_BY(name, (NULL, NULL), __VA_ARGS__)
+#define SAME_BY_REST(...) __VA_ARGS__
+#define SAME_BY(name, rest, ...)                                                      \
+    do {                                                                              \
+        char twin_path_[TEMPORARY];                                                   \
+        int twin_ = mkstemp(temporary(twin_path_, "reckon-twin-XXXXXX"));             \
+        assert_true(twin_ >= 0);                                                      \
+        assert_int_equal(name##_fd(__VA_ARGS__, twin_, SAME_BY_REST rest), 0);        \
+        same_as_written(twin_path_);                                                  \
+        assert_true(write(twin_, "more than before", 16) == 16);                      \
+        close(twin_);                                                                 \
+        assert_int_equal(name##_path(__VA_ARGS__, twin_path_, SAME_BY_REST rest), 0); \
+        same_as_written(twin_path_);                                                  \
+        unlink(twin_path_);                                                           \
     } while (0)
 
 #endif

@@ -35,7 +35,7 @@ static void show(const struct rk_record *r, const char *format)
 {
     struct rk_error e = {.size = sizeof e};
     forget();
-    assert_int_equal(rk_record_export(stream, r, NULL, format, &text_sink, &e), 0);
+    assert_int_equal(rk_record_export(stream, r, format, &text_sink, NULL, &e), 0);
     assert_ptr_equal(strchr(written, '\n'), written + written_n - 1); /* one line */
     if (strcmp(format, "json") == 0) {
         assert_true(all_n + written_n < sizeof all);
@@ -202,7 +202,7 @@ static const char *chosen(const struct rk_record *r, const char *fields, const c
     struct rk_record_options options = {.size = sizeof options, .comm = "a b", .name = name};
     forget();
     assert_int_equal(rk_record_fields(fields, &options.fields, NULL), 0);
-    assert_int_equal(rk_record_export(stream, r, &options, format, &text_sink, NULL), 0);
+    assert_int_equal(rk_record_export(stream, r, format, &text_sink, &options, NULL), 0);
     return written;
 }
 
@@ -445,8 +445,8 @@ static void what_is_not_known_passes_as_bytes(void **state)
     assert_string_equal(written,
                         "                                        UNKNOWN      type 4660 misc 0x77 at "
                         "0x1000 size 24: 341200007700180088776655443322110000000000000000\n");
-    SAME_BY_TWINS(rk_record_export, stream, &r, NULL, "text");
-    assert_int_equal(rk_record_export(stream, &r, NULL, "csv", &text_sink, &e), -EINVAL);
+    SAME_BY_OPTION_TWINS(rk_record_export, stream, &r, "text");
+    assert_int_equal(rk_record_export(stream, &r, "csv", &text_sink, NULL, &e), -EINVAL);
     assert_non_null(strstr(e.what, "text, json"));
 }
 
