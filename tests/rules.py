@@ -49,6 +49,8 @@ class Rules:
             if not structs + made or f.name.endswith(("_name", "_text")):
                 continue
             of = structs[:2] + made
+            if f.parameters[0].type == "uint32_t":  # a value of an enum
+                of += [e for e in self.enums if e == f"rk_{f.parameters[0].name}"]
             if not any(s.members is None for h in self.headers if h.name == f.header for s in h.structs):
                 of.append("rk_" + os.path.splitext(f.header)[0])
             if not any(f.name == t or f.name.startswith(t + "_") for t in of):

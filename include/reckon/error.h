@@ -66,11 +66,11 @@ enum rk_stage {
 /* Why it failed. rk_cause_name() gives the lower-case word used in JSON ("paranoid", "no-pmu" …). */
 enum rk_cause {
     RK_CAUSE_UNKNOWN,         /* the kernel's word (errno) is all that is known */
-    RK_CAUSE_ARGUMENT,        /* the caller passed something that can't be: a bug in the caller */
+    RK_CAUSE_ARGUMENT,        /* an invalid argument: a bug in the caller */
     RK_CAUSE_SYNTAX,          /* text that does not parse; `position` says where */
     RK_CAUSE_NO_EVENT,        /* no such event is known */
     RK_CAUSE_NO_PMU,          /* the event is known; this machine has no PMU for it */
-    RK_CAUSE_UNSUPPORTED,     /* the PMU is there and can't do this */
+    RK_CAUSE_UNSUPPORTED,     /* this PMU is unable to do it */
     RK_CAUSE_KERNEL_OLD,      /* this kernel does not know the feature */
     RK_CAUSE_PARANOID,        /* kernel.perf_event_paranoid forbids it */
     RK_CAUSE_CAPABILITY,      /* a capability is missing, whatever the paranoid level */
@@ -83,14 +83,14 @@ enum rk_cause {
     RK_CAUSE_RATE,            /* kernel.perf_event_max_sample_rate */
     RK_CAUSE_MEMORY,          /* out of memory */
     RK_CAUSE_BUSY,            /* another user holds the PMU exclusively */
-    RK_CAUSE_STARVED,         /* pinned, and the PMU had no counter free */
+    RK_CAUSE_STARVED,         /* pinned, and no counter of the PMU was free */
     RK_CAUSE_FORKED,          /* a handle used in a forked child (-ESTALE) */
-    RK_CAUSE_NO_FILE,         /* a file that is not there or can't be read */
-    RK_CAUSE_BAD_FILE,        /* a file that is not what it should be; `offset` in what */
+    RK_CAUSE_NO_FILE,         /* a file that is missing or unreadable */
+    RK_CAUSE_BAD_FILE,        /* a damaged file, or one of another kind; `what` gives the offset */
     RK_CAUSE_NO_SPACE,        /* disk full, or a closed pipe */
     RK_CAUSE_NO_COMMAND,      /* command not found or not executable */
     RK_CAUSE_MISSING_LIBRARY, /* a library loaded on demand is not installed */
-    RK_CAUSE_RACE,            /* something was born or ended while it was looked at */
+    RK_CAUSE_RACE,            /* something started or ended while it was examined */
 };
 
 /*

@@ -1,12 +1,12 @@
 /*
- * reckon/explain.h: errno and its context → cause and remedy.
+ * reckon/explain.h: explains an errno of perf_event_open(2): its cause, and what to do about it.
  *
- * The one place where the kernel's short word becomes a sentence. rk_set_open() and `reckon doctor` use
- * it; a program with perf_event_open(2) calls of its own can too:
+ * rk_set_open() and `reckon doctor` explain failures with it. A program that calls perf_event_open(2) itself
+ * can use it too:
  *
- *     struct rk_attempt a = {.size = sizeof a, .stage = RK_STAGE_OPEN, .code = -EACCES, .pid = 0,
- *                            .cpu = -1, .type = 0, .flags = RK_ATTEMPT_KERNEL, .event = "cycles"};
- *     struct rk_error e = {.size = sizeof e};
+ *     struct rk_attempt a = RK_INIT(a, .stage = RK_STAGE_OPEN, .code = -EACCES, .pid = 0, .cpu = -1,
+ *                                   .flags = RK_ATTEMPT_KERNEL, .event = "cycles");
+ *     struct rk_error e = RK_INIT(e);
  *     rk_explain(host, &a, &e);
  *     puts(e.what);
  *     puts(e.remedy);
@@ -33,23 +33,26 @@ extern "C" {
 #define RK_ATTEMPT_MODES 0x100u    /* user space, kernel, hypervisor, guest, host or idle was excluded */
 #define RK_ATTEMPT_PHYSICAL 0x200u /* physical addresses were asked for */
 
+/* A system call that failed, and what it was given. */
 struct rk_attempt {
     uint32_t size;  /* set by the caller */
     uint32_t stage; /* RK_STAGE_OPEN, _MAP, _CONTROL, _READ */
-    int32_t code;   /* -errno; 0 with RK_STAGE_READ: a read that returned no byte */
+    int32_t code;   /* -errno; 0 with RK_STAGE_READ: read(2) returned no byte */
     int32_t pid, cpu;
-    uint32_t type;   /* perf_event_attr.type */
-    uint32_t flags;  /* RK_ATTEMPT_… */
-    uint32_t lacks;  /* 1 + the enum rk_feature that was asked for and rk_host_feature() says 0 to; or 0 */
+    uint32_t type;  /* perf_event_attr.type */
+    uint32_t flags; /* RK_ATTEMPT_… */
+    /* 1 + the enum rk_feature that this kernel lacks, as rk_host_feature() says; 0: none. */
+    uint32_t lacks;
     uint64_t config; /* perf_event_attr.config */
     uint64_t frequency;
-    uint64_t needed;   /* descriptors or bytes, where the caller knows; else 0 */
+    uint64_t needed;   /* descriptors or bytes, if the caller knows; else 0 */
     const char *event; /* name for the message; NULL: none */
-    const char *
-        field; /* what of the attr the kernel refuses, where that was found out ("clockid"; "cgroup": it opens without); NULL: not known */
+    /* The part of the request that the kernel refuses: the event opens without it. "clockid", "cgroup";
+     * NULL: unknown. */
+    const char *field;
 };
 
-/* Fills *ret with cause, what and remedy. 0, or -EINVAL for a bad size. Asks the host, never guesses. */
+/* Fills in cause, what and remedy. It asks the host and never guesses. Returns 0 or -EINVAL. */
 RK_API int rk_explain(struct rk_host *host, const struct rk_attempt *attempt, struct rk_error *ret);
 
 #ifdef __cplusplus

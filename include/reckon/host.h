@@ -1,8 +1,8 @@
 /*
- * reckon/host.h: what this machine has.
+ * reckon/host.h: describes this machine: limits, CPUs, PMUs, mounts, what its kernel supports.
  *
- * A host is opened at a root directory ("/" by default; tests use a fake tree) and reads nothing
- * until asked. Each part is read at its first question, then fixed for the host's life.
+ * A host has a root directory: "/", or a copy of /proc and /sys elsewhere. It reads each part when first
+ * asked for it, and then keeps the answer.
  *
  *     struct rk_host *host;
  *     rk_host_open(NULL, &host, NULL);
@@ -11,7 +11,7 @@
  *         printf("perf_event_paranoid is %d\n", (int)level);
  *     rk_host_free(host);
  *
- * One host, one thread at a time. Strings handed out live as long as the host.
+ * Use a host from one thread at a time. Its strings and arrays live as long as it.
  */
 #ifndef RECKON_HOST_H
 #define RECKON_HOST_H
@@ -24,7 +24,7 @@ extern "C" {
 
 struct rk_host;
 
-/* Opens the machine whose /proc and /sys are below `root` (NULL: "/"). Cheap: reads nothing yet. */
+/* Opens the machine whose /proc and /sys are below `root` (NULL: "/"). Reads nothing yet. */
 RK_API int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e);
 
 /* Frees the host; takes NULL; returns NULL. Events, sets and streams made from it must be closed first. */
@@ -38,25 +38,26 @@ enum rk_limit {
     RK_LIMIT_MAX_STACK,    /* kernel.perf_event_max_stack, frames */
     RK_LIMIT_KPTR,         /* kernel.kptr_restrict */
     RK_LIMIT_USER_ACCESS,  /* kernel.perf_user_access (arm64, riscv) */
-    RK_LIMIT_NMI_WATCHDOG, /* kernel.nmi_watchdog: 1 takes a hardware counter */
+    RK_LIMIT_NMI_WATCHDOG, /* kernel.nmi_watchdog; 1: it occupies a hardware counter */
     RK_LIMIT_NOFILE,       /* RLIMIT_NOFILE, soft */
     RK_LIMIT_NOFILE_HARD,  /* RLIMIT_NOFILE, hard */
     RK_LIMIT_MEMLOCK,      /* RLIMIT_MEMLOCK, bytes; INT64_MAX: unlimited */
-    RK_LIMIT_ATTR_SIZE,    /* bytes of perf_event_attr that this kernel knows, as it says itself */
-    RK_LIMIT_LAST_CAP,     /* kernel.cap_last_cap: 38, CAP_PERFMON, is known from Linux 5.8 */
+    RK_LIMIT_ATTR_SIZE,    /* bytes of perf_event_attr that this kernel knows */
+    RK_LIMIT_LAST_CAP,     /* kernel.cap_last_cap: 38, CAP_PERFMON, since Linux 5.8 */
 };
 
-/* 0 and *ret, or -ENOENT where this kernel has no such limit, or -errno. The process's own limits (RLIMIT_…) are
- * asked for each time, since a process may raise them. */
+/* Returns 0 and *ret, -ENOENT if this kernel has no such limit, or another -errno. The limits of the process
+ * (RLIMIT_…) are read at each call, since a process may raise them. */
 RK_API int rk_host_limit(struct rk_host *host, uint32_t limit, int64_t *ret);
 
-/* Online CPU numbers, ascending. At least one. The array belongs to the host. */
+/* The numbers of the online CPUs, ascending, one at least. The array belongs to the host. */
 RK_API int rk_host_cpus(struct rk_host *host, const int32_t **ret, size_t *ret_n);
 
-/* The same for CPUs that could come online. */
+/* The same for all CPUs that may come online. */
 RK_API int rk_host_cpus_possible(struct rk_host *host, const int32_t **ret, size_t *ret_n);
 
-/* Where a CPU is. Numbers are the kernel's, and -1 where it says none (an offline CPU, a container without /sys). */
+/* Where a CPU is, by the kernel's numbers. -1: unknown, as for an offline CPU or in a container without
+ * /sys. */
 struct rk_cpu {
     uint32_t size;  /* set by the caller */
     int32_t cpu;    /* its own number */
@@ -68,11 +69,11 @@ struct rk_cpu {
     int32_t capacity; /* how fast, of 1024, where cores differ (arm64, riscv) */
     uint32_t online;  /* 1 or 0 */
     uint32_t reserved;
-    const char
-        *type; /* its core PMU where there are several: "cpu_core", "cpu_atom", "armv8_cortex_a72"; else "" */
+    /* Its core PMU, if there are several: "cpu_core", "cpu_atom", "armv8_cortex_a72". Else "". */
+    const char *type;
 };
 
-/* 0 and *ret; -ENOENT: there can't be such a CPU. */
+/* Returns 0 and *ret, or -ENOENT if this machine has no CPU of that number. */
 RK_API int rk_host_cpu(struct rk_host *host, int32_t cpu, struct rk_cpu *ret);
 
 /* A PMU as sysfs shows it, below /sys/bus/event_source/devices. */
@@ -84,40 +85,47 @@ struct rk_pmu {
     uint32_t reserved;
 };
 
-/* Number of PMUs, or -errno (-ENOENT: no sysfs here). */
-RK_API int rk_host_pmu_count(struct rk_host *host);
-/* The index-th by name; -ERANGE beyond the end, -errno where its type can't be read: go on with the next. */
+/*
+ * How many PMUs there are; 0 if sysfs is unreadable, and rk_host_pmu_get(host, 0, …) then returns the
+ * reason. They are sorted by name. rk_host_pmu_get() returns -ERANGE after the last, or another -errno if
+ * the type of this one is unreadable: go on with the next.
+ */
+RK_API size_t rk_host_pmu_count(struct rk_host *host);
 RK_API int rk_host_pmu_get(struct rk_host *host, size_t index, struct rk_pmu *ret);
 
-/* Facts found by asking or by trying, each once. 1 yes, 0 no, -errno can't be told. */
+/* Facts, each found once by asking the kernel or by trying: 1 yes, 0 no, -errno unknown. */
 enum rk_fact {
-    RK_FACT_CORE_PMU,    /* some core PMU: hardware events exist */
-    RK_FACT_CAP_PERFMON, /* CAP_PERFMON or CAP_SYS_ADMIN is effective, and not in a user namespace of its own */
-    RK_FACT_CAP_SYS_PTRACE, /* may look into other users' processes */
+    RK_FACT_CORE_PMU,       /* some core PMU: hardware events exist */
+    RK_FACT_CAP_PERFMON,    /* CAP_PERFMON or CAP_SYS_ADMIN is effective, in the first user namespace */
+    RK_FACT_CAP_SYS_PTRACE, /* may examine other users' processes */
     RK_FACT_CAP_IPC_LOCK,   /* no mlock limit */
     RK_FACT_CAP_SYSLOG,     /* kernel addresses visible */
     RK_FACT_VIRTUAL,        /* this is a virtual machine */
     RK_FACT_CONTAINER,      /* this looks like a container */
     RK_FACT_TRACEFS,        /* tracepoint formats are mounted and readable */
     RK_FACT_KERNEL_SYMBOLS, /* /proc/kallsyms shows addresses */
-    RK_FACT_USER_NAMESPACE, /* in a user namespace of its own, where capabilities lift no paranoid level */
+    RK_FACT_USER_NAMESPACE, /* in another user namespace, where capabilities lift no paranoid level */
 };
 RK_API int rk_host_fact(struct rk_host *host, uint32_t fact);
 
 /* Where the kernel's own file systems are. */
 enum rk_mount {
-    RK_MOUNT_TRACEFS, /* tracepoints: "/sys/kernel/tracing", or below debugfs, or wherever it was mounted */
+    RK_MOUNT_TRACEFS, /* tracepoints: "/sys/kernel/tracing", below debugfs, or elsewhere */
     RK_MOUNT_CGROUP2, /* the unified hierarchy: "/sys/fs/cgroup" */
     RK_MOUNT_CGROUP1, /* the perf_event controller of cgroup v1: "/sys/fs/cgroup/perf_event" */
 };
 
-/* 0 and *ret, a path from the root on that begins with '/'; -ENOENT: it is not mounted; -EACCES: it is, in *ret, and
- * this user can't read it; -EPERM: which there are can't be read; or -errno. */
+/*
+ * Finds a mount point. Returns 0 and *ret, an absolute path below the host's root. -ENOENT: it is not
+ * mounted. -EACCES: it is mounted at *ret, and this user may not read it. -EPERM: the list of mounts is
+ * unreadable.
+ */
 RK_API int rk_host_mount(struct rk_host *host, uint32_t mount, const char **ret);
 
 /*
- * What the running kernel's perf_event_open(2) knows, each found by asking for it once, with a clock on this thread:
- * a kernel refuses bits and bytes that it does not know. Never by the version: distributions carry features back.
+ * What the running kernel's perf_event_open(2) supports. Each is found once, by trying it with a clock on
+ * this thread: a kernel refuses bits that it does not know. The version decides nothing, since distributions
+ * backport features.
  */
 enum rk_feature {
     RK_FEATURE_MMAP2,               /* mappings with inode and protection */
@@ -152,21 +160,23 @@ enum rk_feature {
     RK_FEATURE_PMU_TYPE,            /* generic events on a PMU of one's choice; -ENODEV: no core PMU to ask */
 };
 
-/* 1 it is known (whether or not this user may use it), 0 it is not, -errno it can't be told. Asked once. */
+/* Returns 1 if the kernel supports it (even if this user may not use it), 0 if not, -errno if that is
+ * unknown. */
 RK_API int rk_host_feature(struct rk_host *host, uint32_t feature);
 
+/* A feature in words. */
 struct rk_feature_text {
     uint32_t size; /* set by the caller */
     uint32_t reserved;
     const char *name;  /* a stable word: "write-backward" */
-    const char *since; /* the Linux that brought it, for messages: "4.7" */
+    const char *since; /* the first Linux with it, for messages: "4.7" */
     const char *about; /* one line */
 };
 
-/* 0 and *ret, or -ERANGE behind the last. */
+/* Returns 0 and *ret, or -ERANGE after the last feature. */
 RK_API int rk_feature_describe(uint32_t feature, struct rk_feature_text *ret);
 
-/* "6.18.44": uname -r, for messages only; nothing is decided by it. "" where /proc is not there. */
+/* "6.18.44": uname -r, for messages only; it decides nothing. "" without /proc. */
 RK_API const char *rk_host_kernel(struct rk_host *host);
 
 #ifdef __cplusplus

@@ -1,13 +1,16 @@
 /*
- * reckon/image.h: address → module + offset, as of the last record fed.
+ * reckon/image.h: finds the module and the offset of an address, as of the last record fed.
  *
- * Processes, their threads, names and mappings, kept up to date by feeding the stream's records in
- * order: MMAP, MMAP2, COMM, FORK, EXIT; NAMESPACES and CGROUP; KSYMBOL for what the kernel makes at run time: BPF programs,
- * trampolines. Others are ignored (TEXT_POKE too: code that changes keeps its name).
+ * An image knows processes, their threads, names and mappings. Feed it the records of a stream in order. It
+ * takes MMAP, MMAP2, COMM, FORK and EXIT; NAMESPACES and CGROUP; and KSYMBOL for code that the kernel makes
+ * at run time, such as BPF programs and trampolines. It ignores all others, TEXT_POKE too: code that changes
+ * keeps its name.
  *
- * An answer is as of the last record fed: a mapping over another takes its place, a fork has its parent's mappings until
- * either changes its own, an exec forgets them, and what ended is remembered until its pid is used again, since samples
- * of it may come late.
+ * Each answer is as of the last record fed:
+ *   - A mapping replaces what it overlaps.
+ *   - A forked process has its parent's mappings until either of them changes its own.
+ *   - An exec forgets the mappings.
+ *   - A process that ended is remembered until its pid is used again, since its last samples may come late.
  *
  *     rk_image_open(&image, NULL);
  *     … for each record r:  rk_image_feed(image, r);
@@ -32,12 +35,13 @@ RK_API struct rk_image *rk_image_free(struct rk_image *image);
 /* 1 used, 0 nothing to do with this record, -errno. */
 RK_API int rk_image_feed(struct rk_image *image, const struct rk_record *record);
 
-/* Reads a process that runs already from /proc below `root` (NULL: "/"): executable mappings, threads, names, namespaces.
- * What was known of it before is replaced. 0; -ESRCH: no such process; -EACCES: another user's; -errno. */
+/* Reads a running process from /proc below `root` (NULL: "/"): its executable mappings, threads, names and
+ * namespaces. They replace what the image knew of it. 0; -ESRCH: no such process; -EACCES: another user's;
+ * -errno. */
 RK_API int rk_image_feed_process(struct rk_image *image, const char *root, int32_t pid);
 
-/* Tells a build-id that came apart from the mappings, as in a recording's table of them: it becomes that of
- * every module with this path that has none from its own record. "[kernel…" is the kernel. 0, or -errno. */
+/* Adds a build-id that is not part of a mapping's record, as from a recording's table of them. Every module
+ * of this path gets it, unless its own record has one. "[kernel…" is the kernel. Returns 0 or -errno. */
 RK_API int rk_image_feed_build_id(struct rk_image *image, const char *path, const unsigned char *id,
                                   uint32_t bytes);
 
@@ -46,7 +50,7 @@ RK_API int rk_image_feed_build_id(struct rk_image *image, const char *path, cons
 /* Why an address has no module. */
 enum rk_place_status {
     RK_PLACE_FOUND,
-    RK_PLACE_NO_PROCESS, /* nothing is known of this process: it ran before the recording */
+    RK_PLACE_NO_PROCESS, /* nothing is known of this process: no record named it */
     RK_PLACE_NO_MAPPING, /* no mapping covers the address */
     RK_PLACE_ANONYMOUS,  /* mapped, but from no file: JIT code, perhaps; `module` is given */
 };
@@ -79,7 +83,8 @@ struct rk_process {
 };
 RK_API int rk_image_process(const struct rk_image *image, int32_t pid, struct rk_process *ret);
 
-/* The path of the cgroup with that id (rk_sample.cgroup); "" where it is not known. Lives as long as the image. */
+/* The path of the cgroup with that id (rk_sample.cgroup); "" where it is not known. Lives as long as the
+ * image. */
 RK_API const char *rk_image_cgroup(const struct rk_image *image, uint64_t id);
 
 #ifdef __cplusplus

@@ -1,30 +1,30 @@
 /*
- * reckon/unwind.h: a sample's registers and stack bytes → the addresses of its frames.
+ * reckon/unwind.h: finds the addresses of a sample's frames in its registers and stack bytes.
  *
- * For programs that keep no frame pointers: samples carry the user's registers (RK_SAMPLE_REGS_USER) and the
- * topmost bytes of the stack (RK_SAMPLE_STACK_USER), and the tables that compilers write for exceptions (call
- * frame information: .eh_frame, .debug_frame) say where in them each caller's address lies.
+ * This is for programs without frame pointers. Their samples carry the user's registers
+ * (RK_SAMPLE_REGS_USER) and the topmost bytes of the stack (RK_SAMPLE_STACK_USER). The tables that compilers
+ * write for exceptions (call frame information: .eh_frame, .debug_frame) say where each caller's address
+ * lies in them.
  *
- *     struct rk_unwind_status status = {.size = sizeof status};
+ *     struct rk_unwind_status status = RK_INIT(status);
  *     uint64_t pcs[256];
  *     rk_unwinder_open(NULL, &unwinder, &e);
  *     … for each record r:  rk_image_feed(image, r);
  *     … for a sample s:     n = rk_unwinder_sample(unwinder, image, &s, pcs, 256, &status);
  *     rk_unwinder_free(unwinder);
  *
- * Addresses come as they are to be looked up: pcs[0] is where the thread was, each other one lies inside its
- * call (return address − 1, since the call may have been the function's last instruction), except that which
- * a signal interrupted, which is exact again, and return addresses that nobody called from: where handlers return to,
- * and what makecontext(3) leaves. No names: see rk_image_find() and reckon/symbol.h.
+ * The addresses are ready to be looked up by rk_image_find(), and then named by reckon/symbol.h. pcs[0] is
+ * where the thread was. Each other one lies inside a call: it is the return address − 1, since the call may
+ * be the function's last instruction. Two kinds are exact: what a signal interrupted, and return addresses
+ * without a call, where signal handlers and makecontext(3) return to.
  *
- * A module's tables are read, by read(2) into memory of the unwinder's, when the first stack passes through it,
- * and searched in place. What was found for an address is kept in a cache of fixed size; when all modules
- * of a stack have been met, a call allocates nothing and makes no system call. A module that can't be read is tried
- * once. Where a module has no table for an address, its frame pointer is followed as long as it leads up the
- * stack and back into code.
+ * The unwinder reads a module's tables when the first stack passes through it, and searches them in place.
+ * It keeps what it found for an address in a cache of fixed size. Once it knows all modules of a stack, a
+ * call allocates nothing and makes no system call. It tries an unreadable module once. Where no table covers
+ * an address, it follows the frame pointer as long as that leads up the stack and back into code.
  *
- * An unwinder belongs to one image, the first that it is used with, and to one thread at a time. To unwind in several
- * threads, give each its own: the image is only read, and may be shared as long as nobody feeds it.
+ * An unwinder belongs to one image, the first that it is used with, and to one thread at a time. For several
+ * threads open several unwinders. They only read the image, and may share it while nobody feeds it.
  */
 #ifndef RECKON_UNWIND_H
 #define RECKON_UNWIND_H
@@ -39,9 +39,9 @@ extern "C" {
 
 struct rk_unwinder;
 
-/* Whose registers samples carry: the kernel's numbers of them differ. By ELF's numbers. */
+/* The machine of a recording, by ELF's numbers: each has registers of its own. */
 enum rk_machine {
-    RK_MACHINE_HERE = 0, /* as this library was built */
+    RK_MACHINE_HERE = 0, /* the one that this library was built for */
     RK_MACHINE_X86_64 = 62,
     RK_MACHINE_AARCH64 = 183,
     RK_MACHINE_RISCV64 = 243,
@@ -55,22 +55,23 @@ struct rk_unwinder_options {
     uint32_t reserved;
 };
 
-/* 0, -EOPNOTSUPP: a machine that is not known here, or -errno. */
+/* Returns 0, -EOPNOTSUPP for an unknown machine, or another -errno. */
 RK_API int rk_unwinder_open(const struct rk_unwinder_options *options, struct rk_unwinder **ret,
                             struct rk_error *e);
 RK_API struct rk_unwinder *rk_unwinder_free(struct rk_unwinder *unwinder);
 
-/* The registers to ask for (rk_set_options.regs_user), by the kernel's numbers, for a machine: all general ones.
- * 0 for one that is not known. */
+/* Returns the registers to ask for in rk_set_options.regs_user: all general ones of the machine. 0 if it is
+ * unknown. */
 RK_API uint64_t rk_unwinder_registers(uint32_t machine);
 
 /* How a stack ended. */
 enum rk_unwind_end {
-    RK_UNWIND_WHOLE, /* the thread's first function was reached: a table says that it has no caller, or a caller's
-                         address is 0, or it is where the program begins and its frame pointer is 0 */
+    /* It reached the thread's first function: a table says that it has no caller, a caller's address is 0,
+     * or the program begins there and the frame pointer is 0. */
+    RK_UNWIND_WHOLE,
     RK_UNWIND_CUT,    /* the dump ends before the stack does: ask for more bytes (stack_user) */
     RK_UNWIND_FULL,   /* `max` frames were found and there are more */
-    RK_UNWIND_BROKEN, /* the next frame can't be found: `reason` */
+    RK_UNWIND_BROKEN, /* the next frame was not found: see `reason` */
 };
 
 /* Why it broke. rk_unwind_reason_text() says it in words. */
@@ -81,18 +82,18 @@ enum rk_unwind_reason {
     RK_UNWIND_32_BIT,       /* a 32-bit program */
     RK_UNWIND_NO_MAPPING,   /* the address is in no known mapping */
     RK_UNWIND_ANONYMOUS,    /* code without a file, and its frame pointer leads nowhere */
-    RK_UNWIND_NO_FILE,      /* the module's file is gone or can't be read */
+    RK_UNWIND_NO_FILE,      /* the module's file is gone or unreadable */
     RK_UNWIND_CHANGED,      /* its build-id is not the one that ran */
     RK_UNWIND_BAD_FILE,     /* it is no ELF file, or damaged, or of another machine */
     RK_UNWIND_NO_CFI,       /* no table covers the address, and the frame pointer leads nowhere */
-    RK_UNWIND_BAD_CFI,      /* the table is damaged there, or says what can't be */
+    RK_UNWIND_BAD_CFI,      /* the table is damaged there, or contradicts itself */
     RK_UNWIND_NO_VALUE,     /* the frame depends on a register whose value is not known there */
     RK_UNWIND_ELSEWHERE,    /* what is needed lies outside of the stack: another stack, or garbage */
     RK_UNWIND_BACKWARD,     /* the caller's frame would lie below its callee's */
 };
 RK_API const char *rk_unwind_reason_text(uint32_t reason);
 
-/* What became of a stack. */
+/* How far a stack was followed. */
 struct rk_unwind_status {
     uint32_t size;     /* set by the caller */
     uint32_t end;      /* enum rk_unwind_end */
@@ -103,8 +104,11 @@ struct rk_unwind_status {
     uint64_t offset;   /* … and offset in it, as in rk_place */
 };
 
-/* The frames of a sample's user stack, innermost first: their number, at most `max`; 0 where the sample has no
- * registers; *status (may be NULL) says how it ended. -errno: -EINVAL another image than before, -ENOMEM. Hot. */
+/*
+ * Hot. Finds the frames of a sample's user stack, innermost first. Returns how many, at most `max`; 0 if the
+ * sample has no registers; -EINVAL for another image than before; -ENOMEM. *status says how the stack ended;
+ * it may be NULL.
+ */
 RK_API int rk_unwinder_sample(struct rk_unwinder *unwinder, const struct rk_image *image,
                               const struct rk_sample *sample, uint64_t *pcs, size_t max,
                               struct rk_unwind_status *status);

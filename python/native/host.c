@@ -56,15 +56,18 @@ static PyObject *host_cpus(PyObject *o, PyObject *unused)
 static PyObject *host_pmus(PyObject *o, PyObject *unused)
 {
     struct rk_host *h = ((struct host *)o)->handle;
-    int n = rk_host_pmu_count(h);
+    struct rk_pmu pmu = {.size = sizeof pmu};
+    size_t n = rk_host_pmu_count(h);
 
     (void)unused;
-    if (n < 0)
-        return raise_error(state_of(o), n, NULL);
+    if (n == 0) { /* there is always one, if the list was readable */
+        int rc = rk_host_pmu_get(h, 0, &pmu);
+        if (rc < 0 && rc != -ERANGE)
+            return raise_error(state_of(o), rc, NULL);
+    }
     PyObject *list = PyList_New(0);
-    for (int i = 0; list && i < n; i++) {
-        struct rk_pmu pmu = {.size = sizeof pmu};
-        if (rk_host_pmu_get(h, (size_t)i, &pmu) < 0)
+    for (size_t i = 0; list && i < n; i++) {
+        if (rk_host_pmu_get(h, i, &pmu) < 0)
             continue; /* its type can't be read: a file that vanished */
         PyObject *row =
             Py_BuildValue("NIN", text(pmu.name), (unsigned)pmu.type, PyBool_FromLong((long)pmu.core));

@@ -14,6 +14,7 @@
  * What can't be read is left out: a recording is none the worse for it.
  */
 #include "capture/capture.h"
+#include "host/host.h"
 #include "host/list.h"
 #include "sys/file.h"
 
@@ -211,7 +212,7 @@ static int put_nodes(struct rk_capture *c)
 static int put_pmus(struct rk_capture *c)
 {
     perfdata_bytes bytes = {0};
-    int n = rk_host_pmu_count(c->host), r = n < 0 ? n : bytes_u32(&bytes, (uint32_t)n);
+    int n = host_pmus(c->host), r = n < 0 ? n : bytes_u32(&bytes, (uint32_t)n);
 
     for (int i = 0; i < n && r == 0; i++) {
         struct rk_pmu pmu = {.size = sizeof pmu};

@@ -54,7 +54,7 @@ static bool fits(const char *wanted, size_t n, const char *name, bool numbered)
 /* How many fit, the first and only one in *ret. */
 static size_t count(struct parser *p, size_t n, bool numbered, struct host_pmu **ret)
 {
-    int all = rk_host_pmu_count(p->host);
+    int all = host_pmus(p->host);
     size_t found = 0;
 
     for (int i = 0; i < all; i++) {
@@ -69,7 +69,7 @@ static int no_such_pmu(struct parser *p, size_t n)
 {
     char shown[100], remedy[256];
     struct nearest nearest;
-    int all = rk_host_pmu_count(p->host);
+    int all = host_pmus(p->host);
 
     text_show(shown, sizeof shown, p->at, n);
     if (all < 0)
@@ -103,7 +103,7 @@ static int on_one(struct parser *p, size_t n, size_t n_terms, struct host_pmu *p
 static int on_several(struct parser *p, size_t n, size_t n_terms, bool numbered)
 {
     struct rk_error first = {.size = sizeof first}, next, *e = p->e;
-    int all = rk_host_pmu_count(p->host), rc = 0;
+    int all = host_pmus(p->host), rc = 0;
     size_t added = 0;
 
     for (int i = 0; i < all; i++) {

@@ -10,13 +10,14 @@
 #include "event/nearest.h"
 #include "event/tracepoint.h"
 #include "event/vendor.h"
+#include "host/host.h"
 
 #include <errno.h>
 
 /* "msr/tsc/" for what is near to "tsc". */
 static void offer_aliases(struct parser *p, struct nearest *nearest)
 {
-    int pmus = rk_host_pmu_count(p->host);
+    int pmus = host_pmus(p->host);
 
     for (int i = 0; i < pmus; i++) {
         struct host_pmu *pmu = host_pmu_at(p->host, (size_t)i);

@@ -49,7 +49,7 @@ static int any_word(const char *text, const char *const words[], size_t n)
 static int ask_core_pmu(struct rk_host *host, uint64_t unused)
 {
     struct host_pmu *const *cores;
-    int n = rk_host_pmu_count(host);
+    int n = host_pmus(host);
 
     (void)unused;
     if (n >= 0)

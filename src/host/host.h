@@ -48,6 +48,7 @@ struct rk_host {
         size_t n;
     } cpus;
     VECTOR(struct host_pmu) pmus;
+    int pmus_rc; /* why rk_host_pmu_count() returned 0, for rk_host_pmu_get(…, 0, …) */
     struct host_answer cores_read; /* rc only */
     VECTOR(struct host_pmu *) cores;
     struct host_answer features[HOST_FEATURES];   /* rc only */
@@ -95,5 +96,8 @@ int host_feature_lacking(struct rk_host *host, const struct perf_attr *attr);
 
 /* RK_LIMIT_ATTR_SIZE. */
 int host_attr_size(struct rk_host *host, int64_t *ret);
+
+/* How many PMUs there are, or -errno: rk_host_pmu_count() with the reason. */
+int host_pmus(struct rk_host *host);
 
 #endif

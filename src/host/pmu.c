@@ -279,19 +279,27 @@ int host_pmu_cap(struct rk_host *host, const struct host_pmu *pmu, const char *n
     return rc < 0 ? rc : sys_file_text(host->root, path, buffer, size);
 }
 
-int rk_host_pmu_count(struct rk_host *host)
+int host_pmus(struct rk_host *host)
 {
-    if (!host)
-        return -EINVAL;
     int rc = read_names(host);
     return rc < 0 ? rc : (int)host->pmus.n;
+}
+
+size_t rk_host_pmu_count(struct rk_host *host)
+{
+    if (!host)
+        return 0;
+    int n = host_pmus(host);
+    host->pmus_rc = n < 0 ? n : 0;
+    return n < 0 ? 0 : (size_t)n;
 }
 
 int rk_host_pmu_get(struct rk_host *host, size_t index, struct rk_pmu *ret)
 {
     if (!host || !ret)
         return -EINVAL;
-    int rc = read_names(host);
+    int rc = host->pmus_rc ? host->pmus_rc : read_names(host);
+    host->pmus_rc = 0; /* what passes, such as want of memory, is tried again */
     if (rc < 0)
         return rc;
     if (index >= host->pmus.n)

@@ -62,7 +62,7 @@ struct host_pmu {
 /* The PMU of that name, or NULL with the reason in *ret_rc (-ENOENT: no such PMU, or no sysfs). */
 struct host_pmu *host_pmu_find(struct rk_host *host, const char *name, int *ret_rc);
 
-/* The index-th by name; index < rk_host_pmu_count(). */
+/* The index-th by name; index < host_pmus(). */
 struct host_pmu *host_pmu_at(struct rk_host *host, size_t index);
 
 /* The PMU with that attr.type, or NULL. Reads the type of each PMU up to it. */

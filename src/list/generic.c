@@ -86,7 +86,7 @@ static int encode_core(struct gather *g, struct rk_list_entry *entry, const char
 static bool cores_wanted(const struct gather *g)
 {
     struct rk_pmu pmu = {.size = sizeof pmu};
-    int n = g->options.pmu ? rk_host_pmu_count(g->host) : 0;
+    int n = g->options.pmu ? host_pmus(g->host) : 0;
     bool wanted = !g->options.pmu;
 
     for (int i = 0; i < n && !wanted; i++)

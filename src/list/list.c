@@ -120,7 +120,7 @@ static int check_pmu(struct gather *g, struct rk_error *e)
 
     if (!g->options.pmu)
         return 0;
-    int n = rk_host_pmu_count(g->host);
+    int n = host_pmus(g->host);
     for (int i = 0; i < n; i++)
         matches += rk_host_pmu_get(g->host, (size_t)i, &pmu) == 0 && gather_pmu(g, pmu.name);
     if (matches)
@@ -142,7 +142,7 @@ static int gather_all(struct gather *g)
                                                       gather_vendor};
 
     /* Reasons ask for the PMUs: without memory for these they would be wrong. */
-    int n = rk_host_pmu_count(g->host);
+    int n = host_pmus(g->host);
     if (host_transient(n))
         return n;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {

@@ -155,7 +155,7 @@ static bool is_apart(const char *name)
 
 int gather_pmus(struct gather *g)
 {
-    int n = rk_host_pmu_count(g->host), rc = host_transient(n) ? n : 0;
+    int n = host_pmus(g->host), rc = host_transient(n) ? n : 0;
     const int32_t *cpus;
     size_t n_cpus;
 

@@ -63,7 +63,7 @@ static int add_probe(struct gather *g, const char *pmu_name, const char *form, c
         entry.form = 1;
         entry.able = RK_ABLE_NO;
         entry.cause = RK_CAUSE_NO_PMU;
-        entry.what = rk_host_pmu_count(g->host) < 0
+        entry.what = host_pmus(g->host) < 0
                          ? "sysfs is not there to tell of it"
                          : "this kernel has no such PMU: it was built without, or is too old";
         return gather_wanted(g, &entry) ? gather_add(g, &entry) : 0;

@@ -9,6 +9,7 @@
 
 #include "base/abi.h"
 #include "base/error.h"
+#include "host/host.h"
 #include "host/pmu.h"
 #include "sys/limit.h"
 
@@ -51,7 +52,7 @@ bool explain_is(const struct attempt *a, uint32_t fact)
 static const char *pmu_name(const struct attempt *a, uint32_t type)
 {
     struct rk_pmu pmu = {.size = sizeof pmu};
-    int n = rk_host_pmu_count(a->host);
+    int n = host_pmus(a->host);
 
     for (int i = 0; i < n; i++)
         if (rk_host_pmu_get(a->host, (size_t)i, &pmu) == 0 && pmu.type == type)

@@ -7,6 +7,7 @@
  *            the side-band records; each has sample_id_all, so that every record says when and whose it is.
  */
 #include "set/policy.h"
+#include "host/host.h"
 #include "set/private.h"
 
 #include "base/error.h"
@@ -84,7 +85,7 @@ bool policy_is_core(struct rk_host *host, uint32_t type)
         return true;
     if (type <= PERF_BREAKPOINT)
         return false;
-    int n = rk_host_pmu_count(host);
+    int n = host_pmus(host);
     for (int i = 0; i < n; i++)
         if (rk_host_pmu_get(host, (size_t)i, &pmu) == 0 && pmu.type == type)
             return pmu.core;

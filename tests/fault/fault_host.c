@@ -25,10 +25,12 @@ static int scenario(uint64_t *digest)
     HOT(rk_host_cpus(host, &cpus, &n));
     EXPECT(n > 0);
     *digest = fault_fold(*digest, cpus, n * sizeof *cpus);
-    HOT(rk_host_pmu_count(host));
-    for (int i = 0, pmus = rc; i < pmus; i++) {
+    size_t pmus = rk_host_pmu_count(host);
+    if (pmus == 0)
+        HOT(rk_host_pmu_get(host, 0, &(struct rk_pmu){.size = sizeof(struct rk_pmu)}));
+    for (size_t i = 0; i < pmus; i++) {
         struct rk_pmu pmu = {.size = sizeof pmu};
-        HOT(rk_host_pmu_get(host, (size_t)i, &pmu));
+        HOT(rk_host_pmu_get(host, i, &pmu));
         *digest = fault_fold(*digest, pmu.name, strlen(pmu.name));
         *digest = fault_fold(*digest, &pmu.type, sizeof pmu.type);
     }

@@ -15,8 +15,8 @@ int main(void)
     struct rk_pmu pmu = {.size = sizeof pmu};
     char text[512];
     OK(rk_host_open(NULL, &host, &e));
-    int n = rk_host_pmu_count(host), i = 0;
-    while (i < n && !(rk_host_pmu_get(host, (size_t)i, &pmu) == 0 && pmu.core))
+    size_t n = rk_host_pmu_count(host), i = 0;
+    while (i < n && !(rk_host_pmu_get(host, i, &pmu) == 0 && pmu.core))
         i++;
     if (i >= n)
         SKIP("no core PMU");

@@ -53,7 +53,7 @@ static void opening_says_why_not(void **state)
     assert_null(rk_host_free(NULL));
     assert_int_equal(rk_host_limit(NULL, 0, &(int64_t){0}), -EINVAL);
     assert_int_equal(rk_host_fact(NULL, 0), -EINVAL);
-    assert_int_equal(rk_host_pmu_count(NULL), -EINVAL);
+    assert_int_equal(rk_host_pmu_count(NULL), 0);
     assert_string_equal(rk_host_kernel(NULL), "");
 }
 
@@ -171,7 +171,7 @@ static void pmus_are_sorted_and_lazy(void **state)
     (void)state;
     struct rk_pmu pmu = {.size = sizeof pmu};
     int rc = 0;
-    assert_int_equal(rk_host_pmu_count(host), -ENOENT);
+    assert_int_equal(rk_host_pmu_count(host), 0);
     assert_int_equal(rk_host_pmu_get(host, 0, &pmu), -ENOENT);
     assert_int_equal(rk_host_fact(host, RK_FACT_CORE_PMU), -ENOENT);
     assert_null(host_pmu_find(host, "cpu", &rc));
