@@ -153,7 +153,7 @@ class Rules:
                 continue
             first = s.members[0]
             sized = first.name == "size" and first.type == "uint32_t"
-            if sized == self.frozen(s):
+            if not sized and not self.frozen(s):
                 self.say("shape", s, f"struct {s.name}: begins with uint32_t size, or its comment says Frozen")
             for m in s.members:
                 full = f"{s.name}.{m.name}"

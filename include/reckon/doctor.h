@@ -1,12 +1,13 @@
 /*
- * reckon/doctor.h: can I measure here, and if not, what is the smallest fix?
+ * reckon/doctor.h: finds out what can be measured here, and what to do about the rest.
  *
- * Every verdict is found by trying. Checks come in the order of what people want: count my program, sample it, see the
- * kernel, other users' programs, the whole machine, hardware events, reads without a system call, tracepoints, symbols.
+ * Each verdict is found by trying. The checks come in the order of what people want: count my program,
+ * sample it, see the kernel, other users' programs, the whole machine, hardware events, reads without a
+ * system call, tracepoints, symbols.
  *
  *     rk_doctor_run(host, &d, &e);
  *     for (size_t i = 0; i < rk_doctor_check_count(d); i++) {
- *         struct rk_check c = {.size = sizeof c};
+ *         struct rk_check c = RK_INIT(c);
  *         rk_doctor_check_get(d, i, &c);
  *         printf("%s: %s\n", c.title, c.verdict == RK_VERDICT_YES ? "yes" : c.what);
  *     }
@@ -31,17 +32,18 @@ enum rk_verdict {
     RK_VERDICT_NO,
 };
 
+/* What was tried, and the result. Strings live as long as the doctor, none is NULL. */
 struct rk_check {
-    uint32_t size;
+    uint32_t size;    /* set by the caller */
     uint32_t verdict; /* enum rk_verdict */
     uint32_t cause;   /* enum rk_cause, where not YES */
     uint32_t reserved;
     const char *name;   /* stable word: "count", "sample", "kernel", "others", "machine", "hardware" … */
     const char *title;  /* "count what my program does" */
-    const char *what;   /* what was tried and what came of it */
+    const char *what;   /* what was tried, and what happened */
     const char *remedy; /* a command to paste, or "" */
-    const char
-        *keep; /* … and where that is a setting of the kernel: what makes it last, in /etc/sysctl.d; or "" */
+    /* If the remedy is a kernel setting: the command that makes it permanent, in /etc/sysctl.d. Else "". */
+    const char *keep;
 };
 
 RK_API int rk_doctor_run(struct rk_host *host, struct rk_doctor **ret, struct rk_error *e);

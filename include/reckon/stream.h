@@ -190,6 +190,7 @@ RK_API int rk_stream_build_id_get(const struct rk_stream *stream, size_t index,
  * recording's end it is the truth that the recorder wrote. */
 #define RK_LOSS_LOST 1u    /* `lost` is known */
 #define RK_LOSS_SKIPPED 2u /* `skipped` is known */
+/* Frozen: other structs contain it. */
 struct rk_loss {
     uint32_t size;
     uint32_t present;      /* RK_LOSS_… */
