@@ -70,7 +70,9 @@ static int cgroups(const struct stat_options *o, struct rk_host *host, struct rk
 int measured_target(const struct stat_options *o, struct rk_host *host, const char **at,
                     struct rk_target **ret, struct rk_error *e)
 {
-    if (o->all || o->cpus || o->cgroups) {
+    bool tasks = o->processes || o->threads;
+
+    if (!tasks && (o->all || o->cpus || o->cgroups)) {
         if (*at)
             return 1;
         *at = "";
@@ -85,6 +87,8 @@ int measured_target(const struct stat_options *o, struct rk_host *host, const ch
         return no_memory(e);
     int rc = numbered(word, o->threads != NULL, ret, e);
     free(word);
+    if (rc == 0 && o->cpus && (rc = rk_target_on_cpus(*ret, host, o->cpus, e)) < 0)
+        *ret = rk_target_free(*ret);
     return rc;
 }
 
@@ -275,7 +279,9 @@ int measured_follow(struct measured *m, struct rk_value **tables[], size_t n)
     size_t came = 0;
 
     for (size_t p = 0; p < m->n; p++) {
-        rk_set_refresh(m->parts[p].set, NULL); /* what can't be opened is missing, and what was open stays */
+        if (rk_target_pid(m->parts[p].target) < 0) /* -i is about threads: they are not followed */
+            rk_set_refresh(m->parts[p].set,
+                           NULL); /* what can't be opened is missing, and what was open stays */
         came += rk_set_slot_count(m->parts[p].set) - m->parts[p].slots;
     }
     m->unplaced = 0;

@@ -96,6 +96,9 @@ static char *about(const struct stat_options *o, const struct series *s, bool in
                     : o->processes ? "es"
                                    : "s",
                     print_safe(list, safe, sizeof safe));
+        if ((o->processes || o->threads) && o->cpus)
+            fprintf(to, " on CPU%s %s", strpbrk(o->cpus, ",-") ? "s" : "",
+                    print_safe(o->cpus, safe, sizeof safe));
         fputs(o->command ? " while this ran: " : "", to);
     }
     if (o->command)

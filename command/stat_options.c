@@ -40,7 +40,7 @@ static const struct option table[] = {
     {'p', 'p', "pid", "LIST", "count these processes, with all their threads"},
     {'t', 't', "tid", "LIST", "count these threads"},
     {'a', 'a', "all-cpus", NULL, "count the whole machine"},
-    {'C', 'C', "cpu", "LIST", "count these CPUs: 0-3,8"},
+    {'C', 'C', "cpu", "LIST", "count these CPUs: 0-3,8; with -p or -t: the process, there alone"},
     {'G', 'G', "cgroup", "LIST", "count what runs in these cgroups, a line for each; -C: on these CPUs"},
     {FREEZE, 0, "freeze", NULL,
      "with -p: hold the process while counters are opened, so that no thread is missed"},
@@ -185,6 +185,11 @@ static bool beside_overhead(const struct stat_options *s, const struct stat_word
            s->interval_ms || s->delay_ms || s->timeout_ms || s->control || s->null || w->dry_run;
 }
 
+static const char *tasks_of(const struct stat_options *s)
+{
+    return s->processes ? s->processes : s->threads;
+}
+
 /* What does not go together: 0, or STATUS_USAGE with the message printed. */
 static int check_options(const struct options *o, const struct stat_options *s, const struct stat_words *w)
 {
@@ -195,8 +200,8 @@ static int check_options(const struct options *o, const struct stat_options *s, 
                                 "written go with it");
     if (w->json && w->csv)
         return options_wrong(o, "--json, and --csv or -x: one of them");
-    if (!!s->processes + !!s->threads + cpus > 1 || (s->all && s->cgroups))
-        return options_wrong(o, "one of -p, -t, -a, -C and --cgroup; only --cgroup and -C go together");
+    if (!!s->processes + !!s->threads + s->all + !!s->cgroups > 1)
+        return options_wrong(o, "one of -p, -t, -a and --cgroup; only -C goes with -p, -t and --cgroup");
     if (s->all && s->cpus)
         return options_wrong(o, "-a is all CPUs, -C some: one of them");
     if (!s->command && !cpus && !tasks && !w->overhead)
@@ -205,6 +210,9 @@ static int check_options(const struct options *o, const struct stat_options *s, 
         return options_wrong(o, "--freeze goes with -p");
     if (s->cgroups && strchr(s->cgroups, ',') && s->by != RK_BY_ALL && s->by != RK_BY_CGROUP)
         return options_wrong(o, "several cgroups have a line each: no -A, --per-core … beside");
+    if (tasks && s->by != RK_BY_ALL && s->by != RK_BY_THREAD && strchr(tasks_of(s), ','))
+        return options_wrong(o,
+                             "-A, --per-core, -die, -socket and -node with -p or -t: one process or thread");
     if (s->by == RK_BY_THREAD && !tasks)
         return options_wrong(o, "--per-thread goes with -p or -t: a command has no threads yet");
     if (s->by != RK_BY_ALL && s->by != RK_BY_THREAD && !cpus)
@@ -229,7 +237,7 @@ static int check_options(const struct options *o, const struct stat_options *s, 
 /* The defaults: what people look at first, and -d's more. */
 static int choose_events(struct stat_options *s, struct stat_words *w)
 {
-    bool cpus = s->all || s->cpus || s->cgroups;
+    bool cpus = (s->all || s->cpus || s->cgroups) && !tasks_of(s);
 
     if (w->events) {
         for (int i = 0; i < w->detail && i < 3; i++)

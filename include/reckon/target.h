@@ -11,6 +11,8 @@
  *     rk_target_cpus()          CPUs, or the whole machine
  *     rk_target_cgroups()       cgroups
  *
+ * rk_target_on_cpus() splits threads by CPU.
+ *
  * Options of the set say whether threads and children created later are measured (RK_SET_NO_INHERIT), and
  * whether the process stands still while its counters are opened (RK_SET_FREEZE).
  *
@@ -77,6 +79,21 @@ RK_API int rk_target_cpus(struct rk_host *host, const char *list, struct rk_targ
  */
 RK_API int rk_target_cgroups(struct rk_host *host, const char *const *paths, size_t n, const char *cpus,
                              struct rk_target **ret, struct rk_error *e);
+
+/*
+ * Splits a target of threads by CPU: each thread is counted on each CPU of the list apart, and on no other.
+ * NULL: on each CPU that is online when a set is opened. The set then has a slot for each thread on each CPU,
+ * and rows by CPU, core or socket (reckon/rows.h). Such a slot is enabled only while its thread is on its
+ * CPU.
+ *
+ * The cost: threads × CPUs × (events + 1) descriptors. The one beside the events measures how long the thread
+ * is on the CPU. rk_set_plan() knows the number.
+ *
+ * Works for every target but CPUs and cgroups, which have their own list: -EINVAL. Returns -ENODEV if a CPU
+ * is not online. A second call replaces the list. Sets that are open don't change.
+ */
+RK_API int rk_target_on_cpus(struct rk_target *target, struct rk_host *host, const char *list,
+                             struct rk_error *e);
 
 /* rk_command_options.flags. Unknown bits are refused with -EINVAL. */
 enum rk_command_flag {

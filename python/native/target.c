@@ -195,6 +195,22 @@ static struct rk_target *usable(PyObject *o)
     return self->handle;
 }
 
+/* on_cpus(host, list or None): splits threads by CPU */
+static PyObject *target_on_cpus(PyObject *o, PyObject *args)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_target *t = usable(o);
+    const char *list;
+    PyObject *host;
+
+    if (!t || !PyArg_ParseTuple(args, "O!z", state_of(o)->host, &host, &list))
+        return NULL;
+    int rc = rk_target_on_cpus(t, ((struct host *)host)->handle, list, &e);
+    if (rc < 0)
+        return raise_error(state_of(o), rc, &e);
+    Py_RETURN_NONE;
+}
+
 static PyObject *target_start(PyObject *o, PyObject *unused)
 {
     struct rk_error e = {.size = sizeof e};
@@ -316,6 +332,7 @@ static PyMethodDef methods[] = {
     {"cgroups", target_cgroups, METH_VARARGS | METH_CLASS, "cgroups(host, paths, cpus or None)"},
     {"command", target_command, METH_VARARGS | METH_CLASS,
      "command(argv, environment, directory, in, out, err)"},
+    {"on_cpus", target_on_cpus, METH_VARARGS, "on_cpus(host, list or None): splits its threads by CPU."},
     {"start", target_start, METH_NOARGS, "Lets the command run."},
     {"wait", target_wait, METH_VARARGS, "wait(deadline_ns): whether it has ended by then."},
     {"exit", target_exit, METH_NOARGS, "How it ended; None while it runs."},

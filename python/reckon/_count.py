@@ -321,7 +321,8 @@ class Intervals:
         while not ended and (self._count is None or number < self._count):
             number += 1
             ended = self._ended(begun + number * self._ns)
-            self._counter._set.refresh()
+            if self._counter._target.pid < 0:  # CPUs come and go; inherit=False is to count no thread that comes
+                self._counter._set.refresh()
             now = self._counter.read()
             yield now - before
             before = now
@@ -334,7 +335,8 @@ class Intervals:
             deadline = begun + number * self._ns
             await asyncio.sleep(max(0.0, (deadline - time.monotonic_ns()) / 1e9))
             ended = self._ended(0) if self._counter._target.pid > 0 else False
-            self._counter._set.refresh()
+            if self._counter._target.pid < 0:  # CPUs come and go; inherit=False is to count no thread that comes
+                self._counter._set.refresh()
             now = self._counter.read()
             yield now - before
             before = now
@@ -389,22 +391,26 @@ def make_target(
     cgroup: str | Iterable[str] | None = None,
     machine: bool = False,
 ) -> _native.Target:
-    """The target that the keywords name, exactly one of them; `cpu` may narrow `cgroup`."""
+    """The target that the keywords name, exactly one of them; `cpu` may narrow `cgroup`, and split `pid`, `tid` and `tree`."""
     named = [name for name, given in (("pid", pid), ("tid", tid), ("tree", tree), ("cgroup", cgroup), ("machine", machine or None)) if given is not None]
-    if cpu is not None and named != ["cgroup"]:
+    if cpu is not None and (named in ([], ["machine"]) or len(named) > 1):
         named.append("cpu")
     if len(named) != 1:
         raise TypeError("one target is needed: pid, tid, tree, cpu, cgroup or machine" + (f"; these were given: {', '.join(named)}" if named else ""))
     cpus = None if cpu is None else cpu if isinstance(cpu, str) else ",".join(str(n) for n in wholes("cpu", cpu, 0))
     if cgroup is not None:
         return _native.Target.cgroups(host(), paths("cgroup", cgroup), cpus)
-    if machine or cpu is not None:
+    if machine or named == ["cpu"]:
         return _native.Target.cpus(host(), cpus)
     if tree is not None:
-        return _native.Target.tasks("tree", (whole("tree", tree, 1),))
-    if pid is not None:
-        return _native.Target.tasks("process", wholes("pid", pid, 1))
-    return _native.Target.tasks("thread", wholes("tid", tid, 1))
+        target = _native.Target.tasks("tree", (whole("tree", tree, 1),))
+    elif pid is not None:
+        target = _native.Target.tasks("process", wholes("pid", pid, 1))
+    else:
+        target = _native.Target.tasks("thread", wholes("tid", tid, 1))
+    if cpus is not None:
+        target.on_cpus(host(), cpus)
+    return target
 
 
 def attach(
@@ -426,7 +432,8 @@ def attach(
             for counts in c.every(1.0):
                 print(counts)
 
-    `freeze` stops a process while its counters are opened, so that no thread is missed or counted twice.
+    `freeze` stops a process while its counters are opened, so that no thread is missed or counted twice. `cpu` beside a
+    process, thread or tree counts it on these CPUs alone, a slot for each.
     """
 
     def again() -> Counter:

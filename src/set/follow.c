@@ -96,6 +96,8 @@ int follow_open(struct rk_set *set, uint32_t slot)
     if (rc < 0)
         return rc;
     set->parts[slot].absent = false;
+    if (set->clocks && set->enabled)
+        sys_perf_control(set->clocks[slot], IOC_ENABLE, 0);
     for (uint32_t g = 0; set->enabled && g < set->n_groups; g++) {
         int fd = fd_of(set, slot, set->members[set->groups[g].first]); /* -1: not its PMU's CPU */
         rc = fd < 0 ? 0 : sys_perf_control(fd, IOC_ENABLE, 0);

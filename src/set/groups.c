@@ -47,7 +47,7 @@ struct policy_place groups_place(const struct rk_set *set, const struct set_grou
 /* What the hot calls would else have to find out each time. */
 void groups_finish(struct rk_set *set)
 {
-    set->plain = !set->partial;
+    set->plain = !set->partial && !set->clocks;
     for (uint32_t i = 0; i < set->n_events; i++) /* and none moved by a group that was split */
         set->plain = set->plain && !set->events[i].absent && set->members[i] == i;
     for (uint32_t g = 0; g < set->n_groups; g++) {

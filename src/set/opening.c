@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "set/descriptor.h"
 #include "set/follow.h"
+#include "set/here.h"
 #include "set/slot.h"
 #include "set/where.h"
 #include "sys/file.h"
@@ -28,8 +29,8 @@
 
 void opening_undo(struct rk_set *set)
 {
-    for (size_t i = 0; i < (size_t)set->n_slots * set->n_events; i++)
-        descriptor_close(&set->fds[i]);
+    for (uint32_t slot = 0; slot < set->n_slots; slot++)
+        slot_close(set, slot);
     set->n_slots = 0;
 }
 
@@ -96,8 +97,10 @@ static int look_at_fit(struct opening *o, const struct set_group *group)
 static int open_slot(struct opening *o, uint32_t slot)
 {
     struct rk_set *set = o->set;
-    int rc = 0;
+    int rc = set->clocks ? here_open(set, slot) : 0;
 
+    if (rc < 0)
+        return rc == -ESRCH ? rc : set_fail(set, RK_STAGE_OPEN, slot, UINT32_MAX, rc, 0, o->e);
     for (uint32_t g = 0; rc == 0 && g < set->n_groups; g++) {
         const struct set_group *group = &set->groups[g];
         o->again = 0;
@@ -213,8 +216,7 @@ static int open_born(struct opening *o, int32_t tid, size_t *ambiguous)
         ++*ambiguous;
         return 0;
     }
-    if (plan_add_thread(set->host, o->plan, tid) < 0 ||
-        opening_room(set, (size_t)before + o->plan->n_slots - first) < 0)
+    if (plan_add_thread(o->plan, tid) < 0 || opening_room(set, (size_t)before + o->plan->n_slots - first) < 0)
         return fail_memory(o->e, RK_STAGE_OPEN);
     int rc = open_slots(o, first);
     if (rc == RESTART) {
@@ -283,16 +285,16 @@ static int note_needless(struct opening *o)
 
 #define FEW 64 /* descriptors: less than any limit leaves, or the kernel says so (more_descriptors()) */
 
-/* A plan that is small beside the limit is simply tried. */
+/* A plan that is small beside the limit is simply tried; not where there are clocks (here.c), which don't try again. */
 static int look_after_descriptors(struct opening *o)
 {
     int64_t soft = 0;
     uint64_t needed, allowed;
 
     o->began = sys_boot_ticks();
-    if (o->plan->descriptors <= FEW)
+    if (o->plan->descriptors <= FEW && !o->plan->on_cpus)
         return 0;
-    if (sys_limit_get(SYS_LIMIT_NOFILE, &soft, NULL) == 0 && o->plan->descriptors < (uint64_t)soft / 8)
+    if (!o->plan->on_cpus && sys_limit_get(SYS_LIMIT_NOFILE, &soft, NULL) == 0 && o->plan->descriptors < (uint64_t)soft / 8)
         return 0;
     o->raised = true;
     if (plan_descriptors(false, o->plan->descriptors, &needed, &allowed) == 0)

@@ -6,6 +6,7 @@
  *     … no_inherit      (tid, any)          one thread: (tid, any) and one ring; several: (tid, each CPU)
  *     CPUs              (any, cpu)          (any, cpu)
  *     cgroups           (cgroup, cpu)       (cgroup, cpu)
+ *     threads on CPUs   (tid, each of them) (tid, each of them)
  *
  * There is one ring per CPU, whatever the number of events and threads.
  */
@@ -91,8 +92,12 @@ static int expand(struct rk_host *host, const struct rk_target *target, const st
                              options->enable_on_exec   ? "enable_on_exec"
                              : options->remove_on_exec ? "remove_on_exec"
                                                        : "threads_only");
-    plan->each_cpu = each_cpu = plan->sampling && !by_cpu && (plan->inherit || n_ids > 1);
-    if (each_cpu && (rc = rk_host_cpus(host, &cpus, &n_cpus)) < 0)
+    plan->on_cpus = target->on_cpus;
+    plan->each_cpu = each_cpu =
+        target->on_cpus || (plan->sampling && !by_cpu && (plan->inherit || n_ids > 1));
+    if (target->on_cpus && target->cpus)
+        cpus = target->cpus, n_cpus = target->n_cpus;
+    else if (each_cpu && (rc = rk_host_cpus(host, &cpus, &n_cpus)) < 0)
         return rc == -EMFILE ? fail(e, rc, RK_STAGE_HOST, RK_CAUSE_DESCRIPTORS, sys_limit_more_descriptors(),
                                     "the online CPUs can't be read: this process has no descriptor left")
                              : fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
@@ -114,26 +119,23 @@ static int expand(struct rk_host *host, const struct rk_target *target, const st
                                       : -1,
                     .cgroup = target->n_cgroups ? (uint32_t)g : SET_NO_CGROUP,
                 };
+    plan->cpus = cpus;
+    plan->n_cpus = n_cpus;
     plan->n_rings = !plan->sampling ? 0 : (uint32_t)(by_cpu ? n_ids : n_cpus);
     return 0;
 }
 
-int plan_add_thread(struct rk_host *host, struct plan *plan, int32_t tid)
+int plan_add_thread(struct plan *plan, int32_t tid)
 {
-    const int32_t *cpus = NULL;
-    size_t n = 1;
-    int rc = plan->each_cpu ? rk_host_cpus(host, &cpus, &n) : 0;
-
-    if (rc < 0)
-        return rc;
+    size_t n = plan->each_cpu ? plan->n_cpus : 1;
     struct set_slot *slots = realloc(plan->slots, (plan->n_slots + n) * sizeof *slots);
     if (!slots)
         return -ENOMEM;
     plan->slots = slots;
     for (size_t i = 0; i < n; i++)
-        slots[plan->n_slots++] =
-            (struct set_slot){.pid = tid, .cpu = plan->each_cpu ? cpus[i] : -1, .cgroup = SET_NO_CGROUP};
-    plan->descriptors += (uint64_t)n * plan->n_events;
+        slots[plan->n_slots++] = (struct set_slot){
+            .pid = tid, .cpu = plan->each_cpu ? plan->cpus[i] : -1, .cgroup = SET_NO_CGROUP};
+    plan->descriptors += (uint64_t)n * (plan->n_events + plan->on_cpus);
     return 0;
 }
 
@@ -181,7 +183,7 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
     rc = expand(host, target, options, &plan, e);
     if (rc < 0)
         return rc;
-    plan.descriptors = (uint64_t)plan.n_events * plan.n_slots;
+    plan.descriptors = ((uint64_t)plan.n_events + plan.on_cpus) * plan.n_slots;
     if (plan.n_cgroups) /* one directory at a time; a watch on each CPU that is followed */
         plan.descriptors += 1 + (target->cpus || plan.sampling ? 0 : plan.n_slots / plan.n_cgroups);
     if (plan.sampling) {

@@ -15,10 +15,13 @@ struct plan {
     uint32_t ring_wanted; /* … and what it would be without a limit on locked memory */
     int32_t mark;         /* births_mark() before the target's threads were listed */
     bool sampling, inherit, each_cpu;
+    bool on_cpus;        /* … since the target is split by CPU … */
+    const int32_t *cpus; /* … each of these; the target's or the host's */
+    size_t n_cpus;
 };
 
 /* The slots of one more thread, as those of the others are, appended: 0 or -ENOMEM. */
-int plan_add_thread(struct rk_host *host, struct plan *plan, int32_t tid);
+int plan_add_thread(struct plan *plan, int32_t tid);
 
 int plan_make(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
               const struct rk_set_options *options, struct plan *ret, struct rk_error *e);

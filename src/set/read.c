@@ -10,6 +10,7 @@
 #include "set/private.h"
 
 #include "set/follow.h"
+#include "set/here.h"
 #include "set/user_read.h"
 #include "set/descriptor.h"
 #include "sys/perf.h"
@@ -179,8 +180,11 @@ static bool read_pages(struct rk_set *set, struct rk_value *ret)
 static inline void read_slot(struct rk_set *set, uint32_t slot, struct rk_value *ret)
 {
     if (set->plain ? !read_plain(set, slot, ret) : !read_pages(set, ret)) {
-        if (!set->parts || !follow_absent(set, slot))
+        if (!set->parts || !follow_absent(set, slot)) {
             read_any(set, slot, ret);
+            if (set->clocks)
+                here_read(set, slot, ret);
+        }
         if (set->parts)
             follow_add(set, slot, ret);
     }
@@ -257,7 +261,8 @@ int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n)
  * any of theirs, not their sum. Its slots follow one another. */
 static bool is_same_thread(const struct rk_set *set, uint32_t slot)
 {
-    return slot > 0 && set->slots[slot].pid >= 0 && set->slots[slot].pid == set->slots[slot - 1].pid;
+    return slot > 0 && !set->on_cpus && set->slots[slot].pid >= 0 &&
+           set->slots[slot].pid == set->slots[slot - 1].pid;
 }
 
 int rk_set_total(struct rk_set *set, struct rk_value *ret, size_t n)

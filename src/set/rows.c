@@ -351,7 +351,7 @@ int rk_rows_read(struct rk_rows *rows, struct rk_value *ret, size_t n)
     memset(ret, 0, rows->n * events * sizeof *ret);
     for (uint32_t slot = 0; slot < rows->slots && slot < set->n_slots; slot++) {
         /* A thread that is opened on each CPU apart is enabled on all of them while it runs on one. */
-        bool again = slot > 0 && set->slots[slot].pid >= 0 &&
+        bool again = slot > 0 && !set->on_cpus && set->slots[slot].pid >= 0 &&
                      set->slots[slot].pid == set->slots[slot - 1].pid &&
                      rows->row_of[slot] == rows->row_of[slot - 1];
         struct rk_value *to = &ret[rows->row_of[slot] * events];

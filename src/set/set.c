@@ -9,6 +9,7 @@
 #include "host/host.h"
 #include "set/explain.h"
 #include "set/follow.h"
+#include "set/here.h"
 #include "set/opening.h"
 #include "set/plan.h"
 #include "set/policy.h"
@@ -245,6 +246,8 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
         rc = copy_cgroups(set, target);
     if (rc == 0)
         rc = copy_whom(set, target);
+    if (rc == 0 && plan->on_cpus)
+        rc = here_begin(set, plan);
     if (rc < 0)
         return rc == -ENOMEM ? fail_memory(e, RK_STAGE_OPEN)
                              : fail_argument(e, RK_STAGE_OPEN, "an event can't be read from the list");
@@ -259,7 +262,7 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
         rc = ask_ids(set, e);
         return rc < 0 ? rc : choose_rings(set, plan->n_rings, e);
     }
-    if (target->kind == TARGET_SELF && !set->inherit && !set->options.no_user_read)
+    if (target->kind == TARGET_SELF && !set->inherit && !set->on_cpus && !set->options.no_user_read)
         return map_pages(set, e);
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "set/slot.h"
 
 #include "set/descriptor.h"
+#include "set/here.h"
 #include "set/opening.h"
 #include "set/where.h"
 #include "sys/perf.h"
@@ -14,6 +15,8 @@ void slot_close(struct rk_set *set, uint32_t slot)
 
     for (uint32_t i = 0; i < set->n_events; i++)
         descriptor_close(&row[i]);
+    if (set->clocks)
+        descriptor_close(&set->clocks[slot]);
 }
 
 int opening_room(struct rk_set *set, size_t slots)
@@ -26,7 +29,7 @@ int opening_room(struct rk_set *set, size_t slots)
     int32_t *more_faults = realloc(set->faults, cells * sizeof *more_faults);
     set->faults = more_faults ? more_faults : set->faults;
 
-    if (!more_slots || !more_fds || !more_faults)
+    if (!more_slots || !more_fds || !more_faults || (set->clocks && here_room(set, slots) < 0))
         return -ENOMEM;
     for (size_t i = have; i < cells; i++) {
         set->fds[i] = -1;
@@ -47,6 +50,8 @@ int opening_slot(struct rk_set *set, uint32_t slot)
     uint32_t cgroup = SET_NO_CGROUP;
     int directory = -1, rc = descriptor_cgroup(set, slot, &directory, &cgroup);
 
+    if (rc == 0 && set->clocks)
+        rc = here_open(set, slot);
     for (uint32_t g = 0; rc == 0 && g < set->n_groups; g++) {
         const uint32_t *members = &set->members[set->groups[g].first];
         if (!where_is_group(set, &set->groups[g], set->slots[slot].cpu)) {

@@ -43,7 +43,7 @@ int rk_sets_disable(void)
 /* The third argument of the ioctl is 0: the leader alone. */
 static inline int switch_slot(const struct rk_set *set, uint32_t slot, unsigned request)
 {
-    int first = 0;
+    int first = set->clocks && set->clocks[slot] >= 0 ? sys_perf_control(set->clocks[slot], request, 0) : 0;
 
     for (uint32_t g = 0; g < set->n_groups; g++) {
         int fd = fd_of(set, slot, set->members[set->groups[g].first]);

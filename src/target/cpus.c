@@ -1,5 +1,6 @@
 /*
- * CPUs as a target: the numbers of a list, all of them online now; or all that are online whenever it is asked.
+ * CPUs as a target: the numbers of a list, all of them online now; or all that are online whenever it is asked. The
+ * same list splits a target of threads by CPU.
  */
 #include "base/error.h"
 #include "base/text.h"
@@ -75,5 +76,26 @@ int rk_target_cpus(struct rk_host *host, const char *list, struct rk_target **re
         return rc;
     }
     *ret = target;
+    return 0;
+}
+
+int rk_target_on_cpus(struct rk_target *target, struct rk_host *host, const char *list, struct rk_error *e)
+{
+    struct rk_target taken = {0};
+
+    if (!target || !host)
+        return fail_null(e, RK_STAGE_TARGET, "rk_target_on_cpus", target ? "host" : "target");
+    if (target_by_cpu(target->kind))
+        return fail_argument(e, RK_STAGE_TARGET,
+                             "rk_target_on_cpus: CPUs and cgroups have a list of their own");
+    int rc = target_cpus_take(&taken, host, list, e);
+    if (rc < 0) {
+        free(taken.cpus);
+        return rc;
+    }
+    free(target->cpus);
+    target->cpus = taken.cpus;
+    target->n_cpus = taken.n_cpus;
+    target->on_cpus = true;
     return 0;
 }

@@ -34,6 +34,7 @@ struct rk_target {
     size_t n_several;
     int32_t *cpus; /* ascending; NULL: all that are online whenever it is asked, as `host` tells */
     size_t n_cpus;
+    bool on_cpus;         /* threads, each on each of these CPUs apart: rk_target_on_cpus() */
     struct rk_host *host; /* CPUs and cgroups */
     struct target_cgroup {
         char *name; /* as the caller wrote it */

@@ -49,14 +49,14 @@ field 'd["events"][0]["where"]' <out | grep -qE "^python.*-$pid\$" || fail "--pe
 grep -qE 'threads? did not run' err || fail "idle threads are not told"
 
 # -t counts one of them.
-tid=$(ls "/proc/$pid/task" | tail -n 1)
+tid=$(ls "/proc/$pid/task" | sort -n | tail -n 1)
 "$RECKON" stat -t "$tid" -j -o out -e page-faults bash poke.sh 2>err || fail "-t"
 n=$(field 'd["events"][0]["value"]' <out)
 [ "$n" -ge 100 ] && [ "$n" -lt 200 ] || fail "-t: $n faults, not 100 and few more"
 
 # Several processes are one sum.
 sleep 100 5>&- 6<&- & other=$!
-"$RECKON" stat -p "$pid,$pid,$(ls "/proc/$pid/task" | tail -n 1)" -j -o out -e page-faults bash poke.sh 2>err || fail "-p twice"
+"$RECKON" stat -p "$pid,$pid,$(ls "/proc/$pid/task" | sort -n | tail -n 1)" -j -o out -e page-faults bash poke.sh 2>err || fail "-p twice"
 n=$(field 'd["events"][0]["value"]' <out)
 [ "$n" -ge 400 ] && [ "$n" -lt 800 ] || fail "-p of one that is named three times: $n faults, not 400 and few more"
 "$RECKON" stat -p "$pid,$other" -j -o out -e page-faults bash poke.sh 2>err || fail "-p of two"
@@ -85,7 +85,7 @@ grep -q "no process $pid" err || fail "a process that has ended: message"
 # Wrong mixtures.
 wrong() { "$RECKON" stat "$@" >/dev/null 2>err; [ $? = 2 ] || fail "$*: not status 2"; }
 wrong -p 1 -a true
-wrong -t 1 -C 0 true
+wrong -t 1 -a -C 0 true
 wrong -A true
 wrong --per-socket -p 1 true
 wrong --per-thread true
@@ -129,6 +129,22 @@ done
 first=$(cut -d, -f1 /sys/devices/system/cpu/online | cut -d- -f1)
 "$RECKON" stat -C "$first" -o out -e cpu-clock sleep 0.05 2>err || fail "-C"
 grep -q "CPU $first while this ran: sleep" out || fail "-C: the title"
+# A process on some CPUs, a line for each; only there is it counted.
+cpus=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2], sep=",")')
+case $cpus in
+*,*)
+    sh -c 'while kill -0 $PPID; do :; done' &
+    busy=$!
+    taskset -p -c "${cpus#*,}" $busy >out 2>&1
+    "$RECKON" stat -p $busy -C "$cpus" -A -x , -e task-clock -o out --timeout 300 2>err || fail "-p -C: $(cat err)"
+    [ "$(grep -c '^CPU' out)" = 2 ] || fail "-p -C -A: not a line for each CPU: $(cat out)"
+    "$RECKON" stat -p $busy -C "$cpus" -e task-clock --dry-run >out 2>&1 || fail "-p -C --dry-run: $(cat out)"
+    grep -q '2 slots: 4 descriptors' out || fail "-p -C --dry-run: $(cat out)"
+    kill $busy
+    "$RECKON" stat -p 1,2 -C 0 -A true 2>err
+    [ $? = 2 ] && grep -q 'one process' err || fail "-p 1,2 -A is taken"
+    ;;
+esac
 "$RECKON" stat --cgroup no/such/cgroup true 2>err
 [ $? = 1 ] && grep -q 'cgroup' err || fail "--cgroup: no such"
 if "$RECKON" stat --cgroup / -e cpu-clock -o out true 2>err; then

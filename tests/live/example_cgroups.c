@@ -63,7 +63,8 @@ static void make_cgroups(void)
 /* In the first cgroup: touches pages on the CPU that it is told. */
 static void work(void)
 {
-    char file[256], cpu;
+    char file[256];
+    int8_t cpu;
     cpu_set_t one;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);

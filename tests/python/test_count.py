@@ -126,13 +126,26 @@ def test_the_nearest_name_is_told():
     assert why.value.cause == "no-event" and isinstance(why.value, (OSError, ValueError))
 
 
+def test_process_on_cpus():
+    cpus = sorted(os.sched_getaffinity(0))
+    with reckon.attach("page-faults", pid=os.getpid(), cpu=cpus, inherit=False) as c:
+        touch(500)
+    slots = list(c.each())
+    assert sorted({slot.cpu for slot, _ in slots}) == cpus and all(slot.pid > 0 for slot, _ in slots)
+    assert sum(counts["page-faults"] for _, counts in slots) == c["page-faults"] >= 500
+    with pytest.raises(reckon.Error):
+        reckon.attach("page-faults", pid=os.getpid(), cpu=99999)
+
+
 def test_other_bad_arguments():
     with pytest.raises(ValueError):
         reckon.count("page-faults", scope="universe")
     with pytest.raises(TypeError):
         reckon.attach("page-faults")
     with pytest.raises(TypeError):
-        reckon.attach("page-faults", pid=1, cpu=0)
+        reckon.attach("page-faults", pid=1, machine=True)
+    with pytest.raises(TypeError):
+        reckon.attach("page-faults", pid=1, tid=1, cpu=0)
     with pytest.raises(ValueError):
         reckon.attach("page-faults", pid=0)
     with pytest.raises(ValueError):

@@ -77,6 +77,39 @@ static void cpus_of_a_machine(void **state)
     assert_int_equal(rk_target_cpus(NULL, NULL, &target, &e), -EINVAL);
 }
 
+/* Threads split by CPU: the list is checked as a machine's is, and a refused one leaves the target as it was. */
+static void threads_on_cpus(void **state)
+{
+    (void)state;
+    struct rk_host *host;
+    struct rk_target *self, *machine;
+    struct rk_error e = {.size = sizeof e};
+    fake_file("sys/devices/system/cpu/online", "0-3,8\n");
+    assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
+    assert_int_equal(rk_target_self(&self, &e), 0);
+    assert_int_equal(rk_target_cpus(host, NULL, &machine, &e), 0);
+    assert_int_equal(rk_target_on_cpus(NULL, host, NULL, &e), -EINVAL);
+    assert_int_equal(rk_target_on_cpus(self, NULL, NULL, &e), -EINVAL);
+    assert_int_equal(rk_target_on_cpus(machine, host, "0", &e), -EINVAL);
+    assert_non_null(strstr(e.what, "a list of their own"));
+    assert_false(machine->on_cpus);
+    assert_int_equal(rk_target_on_cpus(self, host, "4", &e), -ENODEV);
+    assert_int_equal(e.cause, RK_CAUSE_NO_CPU);
+    assert_false(self->on_cpus);
+    assert_int_equal(rk_target_on_cpus(self, host, "8,0", &e), 0);
+    assert_true(self->on_cpus);
+    assert_int_equal(self->n_cpus, 2);
+    assert_int_equal(self->cpus[1], 8);
+    assert_int_equal(rk_target_on_cpus(self, host, "4", &e), -ENODEV);
+    assert_int_equal(self->n_cpus, 2);
+    assert_int_equal(rk_target_on_cpus(self, host, NULL, &e), 0);
+    assert_null(self->cpus);
+    assert_int_equal(rk_target_pid(self), 0);
+    rk_target_free(self);
+    rk_target_free(machine);
+    rk_host_free(host);
+}
+
 static void no_cpus_to_be_read(void **state)
 {
     (void)state;
@@ -353,6 +386,7 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(cpus_of_a_machine),
+        TEST(threads_on_cpus),
         TEST(no_cpus_to_be_read),
         TEST(self_is_zero),
         TEST(processes_are_read_when_asked),
