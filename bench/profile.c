@@ -127,6 +127,7 @@ static void measure(const char *path, uint64_t samples, const char *what)
     begin = now();
     if (rk_profile_builder_finish(builder, stream, &profile, NULL) < 0)
         abort();
+    rk_profile_builder_free(builder);
     double finished = now() - begin;
     struct rk_profile_columns columns = {.size = sizeof columns};
     rk_profile_columns(profile, &columns);

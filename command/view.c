@@ -156,11 +156,11 @@ int view_take(const struct options *o, struct view *view, int id)
         f->symbol = o->value;
         break;
     case VIEW_NO_INLINE:
-        view->how.no_inline = 1;
+        view->how.flags |= RK_PROFILE_NO_INLINE;
         f->flags |= RK_SELECT_NO_INLINE;
         break;
     case VIEW_RAW:
-        view->how.raw = 1;
+        view->how.flags |= RK_PROFILE_RAW;
         break;
     default:
         return 1;

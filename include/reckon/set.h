@@ -133,6 +133,10 @@ RK_API int rk_set_plan(struct rk_host *host, const struct rk_events *events, con
  */
 RK_API int rk_set_open(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                        const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e);
+
+/* Opens `events` on a process that runs, all of its threads and those that it starts, with a host of its own. */
+RK_API int rk_set_process(int32_t pid, const char *events, const struct rk_set_options *options,
+                          struct rk_set **ret, struct rk_error *e);
 RK_API struct rk_set *rk_set_free(struct rk_set *set);
 
 RK_API size_t rk_set_event_count(const struct rk_set *set);

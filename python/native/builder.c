@@ -22,8 +22,10 @@ static PyObject *builder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     struct rk_error e = {.size = sizeof e};
 
     (void)kwargs;
-    if (!PyArg_ParseTuple(args, "I", &options.no_inline))
+    unsigned no_inline;
+    if (!PyArg_ParseTuple(args, "I", &no_inline))
         return NULL;
+    options.flags = no_inline ? RK_PROFILE_NO_INLINE : 0;
     struct builder *self = make(type);
     int rc = self ? rk_profile_builder_open(&options, &self->handle, &e) : 0;
     if (rc < 0) {
@@ -102,6 +104,7 @@ static PyObject *builder_finish(PyObject *o, PyObject *args)
     ((struct builder *)o)->handle = NULL;
     stream_lend(stream, 1);
     Py_BEGIN_ALLOW_THREADS rc = rk_profile_builder_finish(builder, from, &made, &e);
+    rk_profile_builder_free(builder);
     Py_END_ALLOW_THREADS stream_lend(stream, 0);
     return profile_wrap(state_of(o), rc, &e, made);
 }

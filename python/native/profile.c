@@ -45,12 +45,14 @@ static PyObject *profile_file(PyObject *type, PyObject *args)
     struct rk_error e = {.size = sizeof e};
     struct rk_profile *made = NULL;
     PyObject *path = NULL;
+    unsigned no_inline;
     int event, rc;
 
-    if (!PyArg_ParseTuple(args, "O&iIII", PyUnicode_FSConverter, &path, &event, &options.no_inline,
+    if (!PyArg_ParseTuple(args, "O&iIII", PyUnicode_FSConverter, &path, &event, &no_inline,
                           &options.times, &options.threads))
         return NULL;
-    options.event_set = event >= 0, options.event = event >= 0 ? (uint32_t)event : 0;
+    options.flags = (event >= 0 ? RK_PROFILE_EVENT : 0u) | (no_inline ? RK_PROFILE_NO_INLINE : 0u);
+    options.event = event >= 0 ? (uint32_t)event : 0;
     const char *name = PyBytes_AsString(path);
     Py_BEGIN_ALLOW_THREADS rc = rk_profile_file(name, &options, &made, NULL, &e);
     Py_END_ALLOW_THREADS Py_DECREF(path);

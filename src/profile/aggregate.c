@@ -263,6 +263,7 @@ static int lay_out(struct ordering *o, size_t n, struct rk_aggregate **ret)
         name[i] = group_name(o->profile, o->per, key[i], o->per == RK_PER_CPU ? number[i] : NULL);
     }
     *a = (struct rk_aggregate){
+        .size = sizeof *a,
         .n = kept,
         .per = o->per,
         .weight = o->profile->summary.weight,

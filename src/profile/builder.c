@@ -6,24 +6,34 @@
 
 #include <errno.h>
 
+enum {
+    FLAGS = RK_PROFILE_EVENT | RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES | RK_PROFILE_RAW,
+};
+
 static int begin(struct rk_profile_builder *builder, struct rk_error *e)
 {
     const char *root = builder->options.root;
 
-    builder->cache = calloc(CHAIN_SLOTS, sizeof *builder->cache);
     builder->root = root ? strdup(root) : NULL;
     builder->options.root = builder->root;
-    if (!builder->cache || (root && !builder->root))
+    if (root && !builder->root)
         return fail_memory(e, RK_STAGE_PROFILE);
     return rk_image_open(&builder->image, e);
 }
 
-int profile_options_take(const struct rk_profile_options *options, struct rk_profile_options *ret, struct rk_error *e)
+int profile_options_take(const struct rk_profile_options *options, struct rk_profile_options *ret,
+                         struct rk_error *e)
 {
     int rc = options_check(ret, sizeof *ret, options, "rk_profile_options", RK_STAGE_PROFILE, e);
 
     if (rc == 0 && ret->times > RK_TIMES_EACH)
-        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options.times is no enum rk_times: %u", ret->times);
+        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options.times is no enum rk_times: %u",
+                             ret->times);
+    if (rc == 0 && ret->flags & ~(uint32_t)FLAGS)
+        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options: unknown flags %#x",
+                             ret->flags & ~(uint32_t)FLAGS);
+    if (rc == 0 && ret->event && !(ret->flags & RK_PROFILE_EVENT))
+        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options.event is used with RK_PROFILE_EVENT only");
     return rc;
 }
 
@@ -37,6 +47,8 @@ int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_
     int rc = profile_options_take(options, &ours, e);
     if (rc < 0)
         return rc;
+    if (ours.wait_ns)
+        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options.wait_ns is for rk_profile_stream()");
 
     struct rk_profile_builder *builder = calloc(1, sizeof *builder);
     if (!builder)
@@ -51,11 +63,9 @@ int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_
     return rc;
 }
 
-struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_builder *builder)
+/* What was made of samples. */
+static void free_samples(struct rk_profile_builder *builder)
 {
-    if (!builder)
-        return NULL;
-    rk_image_free(builder->image);
     vector_free(&builder->frames);
     for (size_t i = 0; i < builder->frame_of.n; i++)
         table_free(&builder->frame_of.items[i]);
@@ -74,15 +84,38 @@ struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_builder *bu
     pairs_free(&builder->cells);
     slices_free(&builder->slices);
     waits_free(&builder->waits);
-    table_free(&builder->generation_of);
     free(builder->cache);
     vector_free(&builder->addresses);
     vector_free(&builder->places);
     vector_free(&builder->words);
     vector_free(&builder->event_of);
-    rk_unwinder_free(builder->unwinder);
     vector_free(&builder->unwound);
     vector_free(&builder->ready_of);
+}
+
+void builder_restart(struct rk_profile_builder *builder)
+{
+    free_samples(builder);
+    *builder = (struct rk_profile_builder){
+        .options = builder->options,
+        .root = builder->root,
+        .image = builder->image,
+        .generation_of = builder->generation_of,
+        .generation = builder->generation,
+        .unwinder = builder->unwinder,
+        .unwinder_error = builder->unwinder_error,
+        .slices.times = builder->options.times,
+    };
+}
+
+struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_builder *builder)
+{
+    if (!builder)
+        return NULL;
+    free_samples(builder);
+    rk_image_free(builder->image);
+    table_free(&builder->generation_of);
+    rk_unwinder_free(builder->unwinder);
     free(builder->root);
     free(builder);
     return NULL;
@@ -158,7 +191,7 @@ static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_s
         return -ENOMEM;
     uint64_t *addresses = builder->addresses.items;
     struct rk_place *places = builder->places.items;
-    size_t n = chain_addresses(sample, misc, unwound, builder->options.raw, addresses);
+    size_t n = chain_addresses(sample, misc, unwound, builder->options.flags & RK_PROFILE_RAW, addresses);
     if (n == 0) /* neither address nor chain was sampled: it counts, in no known place */
         addresses[n++] = 0;
     int rc = rk_image_find(builder->image, sample->pid, addresses, n, places);
@@ -189,6 +222,8 @@ static int64_t stack_of(struct rk_profile_builder *builder, const struct rk_samp
     uint32_t generation = table_get(&builder->generation_of, (uint32_t)sample->pid);
     uint64_t hash[2] = {(uint32_t)sample->pid, (misc & RK_MISC_MODE) | (uint64_t)unwound << 32};
 
+    if (!builder->cache && !(builder->cache = calloc(CHAIN_SLOTS, sizeof *builder->cache)))
+        return -ENOMEM;
     hash_word(hash, (uint64_t)builder->generation << 32 | generation);
     hash_word(hash, sample->ip);
     for (uint64_t i = 0; i < sample->chain_n; i++)
@@ -331,7 +366,7 @@ int rk_profile_builder_feed(struct rk_profile_builder *builder, const struct rk_
         int rc = waits_feed(builder, record);
         return rc < 0 ? rc : feed_image(builder, record);
     }
-    if (builder->options.event_set && record->event != builder->options.event)
+    if (builder->options.flags & RK_PROFILE_EVENT && record->event != builder->options.event)
         return 0;
     if (!stream)
         return -EINVAL;

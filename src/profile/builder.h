@@ -96,6 +96,9 @@ struct rk_profile_builder {
 int profile_options_take(const struct rk_profile_options *options, struct rk_profile_options *ret,
                          struct rk_error *e);
 
+/* Forgets the samples. What is known of processes and their mappings stays. */
+void builder_restart(struct rk_profile_builder *builder);
+
 /* Adds to a cell. 0 or -errno. */
 int builder_add(struct rk_profile_builder *builder, uint32_t cell, uint64_t time, struct amount amount);
 

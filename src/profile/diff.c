@@ -194,6 +194,7 @@ static int lay_out(const struct pairing *p, const struct rk_profile *const profi
         line[i] = t.line;
     }
     *d = (struct rk_profile_diff){
+        .size = sizeof *d,
         .n = n,
         .per = per,
         .scale = scale,

@@ -102,7 +102,7 @@ static int events(struct finish *f, const struct rk_stream *stream, struct table
     int64_t number = 0;
 
     for (size_t i = 0; i < n && number >= 0; i++)
-        if (!b->options.event_set || b->options.event == i) {
+        if (!(b->options.flags & RK_PROFILE_EVENT) || b->options.event == i) {
             number = add_event(f, stream, (uint32_t)i);
             if (number >= 0 && table_put(ret, i, (uint32_t)number) < 0)
                 number = -ENOMEM;
@@ -196,7 +196,7 @@ static void summarise(const struct rk_profile_builder *b, const struct rk_stream
     unwound_summarise(b, stream, ret);
     if (!stream)
         return;
-    rk_stream_loss(stream, b->options.event_set ? b->options.event : RK_NO_EVENT, &ret->loss);
+    rk_stream_loss(stream, b->options.flags & RK_PROFILE_EVENT ? b->options.event : RK_NO_EVENT, &ret->loss);
     if (rk_stream_info(stream, &info) == 0)
         ret->cut = info.cut;
 }
@@ -257,13 +257,11 @@ static int finish_run(struct finish *f, struct rk_profile_builder *builder, cons
 int rk_profile_builder_finish(struct rk_profile_builder *builder, const struct rk_stream *stream,
                               struct rk_profile **ret, struct rk_error *e)
 {
-    if (!builder || !ret) {
-        rk_profile_builder_free(builder);
+    if (!builder || !ret)
         return fail_null(e, RK_STAGE_PROFILE, "rk_profile_builder_finish", builder ? "ret" : "builder");
-    }
     struct finish f = {.builder = builder};
     int rc = finish_run(&f, builder, stream, ret, e);
     finish_free(&f);
-    rk_profile_builder_free(builder);
+    builder_restart(builder);
     return rc;
 }

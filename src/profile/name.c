@@ -69,7 +69,8 @@ struct asked {
 /* One frame: its functions, outermost first. Inlined ones whose name is not known are left out. */
 static int name_frame(struct finish *f, const struct asked *a, size_t i, const struct rk_module *module)
 {
-    const struct rk_profile_options *options = &f->builder->options;
+    uint32_t flags = f->builder->options.flags;
+    bool no_inline = flags & RK_PROFILE_NO_INLINE, no_lines = flags & RK_PROFILE_NO_LINES;
     const struct rk_sources *s = a->sources;
     uint32_t frame = a->frames[i];
     struct naming outermost = {a->symbols[i].name, a->symbols[i].miss, NULL, 0};
@@ -80,12 +81,12 @@ static int name_frame(struct finish *f, const struct asked *a, size_t i, const s
     for (uint32_t at = s->first[i + 1]; at-- > s->first[i];) {
         bool last = at + 1 == s->first[i + 1];
         struct naming naming = last ? outermost : (struct naming){.symbol = s->function[at]};
-        uint32_t line_at = options->no_inline ? s->first[i] : at; /* where the address itself is */
+        uint32_t line_at = no_inline ? s->first[i] : at; /* where the address itself is */
         if (last && s->function[at])
             naming.symbol = s->function[at];
-        if (!last && (options->no_inline || !naming.symbol))
+        if (!last && (no_inline || !naming.symbol))
             continue;
-        if (!options->no_lines) {
+        if (!no_lines) {
             naming.file = s->file[line_at];
             naming.line = s->line[line_at];
         }
@@ -114,7 +115,8 @@ static int name_frames(struct finish *f, const struct rk_module *module, bool pl
         rc = rk_symbolizer_resolve(f->symbolizer, module, offsets, n, symbols);
     bool lined =
         module->kind == RK_MODULE_FILE || module->kind == RK_MODULE_KERNEL || module->kind == RK_MODULE_VDSO;
-    if (rc == 0 && placed && lined && (!options->no_inline || !options->no_lines)) {
+    uint32_t neither = RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES;
+    if (rc == 0 && placed && lined && (options->flags & neither) != neither) {
         struct rk_sources_options how = {.size = sizeof how, .threads = options->threads};
         rc = rk_symbolizer_sources(f->symbolizer, module, offsets, n, &how, &asked.sources, NULL);
     }

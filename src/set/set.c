@@ -316,6 +316,26 @@ int rk_set_self(const char *text, struct rk_set **ret, struct rk_error *e)
     return 0;
 }
 
+int rk_set_process(int32_t pid, const char *text, const struct rk_set_options *options, struct rk_set **ret,
+                   struct rk_error *e)
+{
+    _cleanup_(host_cleanup) struct rk_host *host = NULL;
+    _cleanup_(events_cleanup) struct rk_events *events = NULL;
+    _cleanup_(target_cleanup) struct rk_target *target = NULL;
+    struct rk_set *set = NULL;
+    int rc;
+
+    if (!ret || !text)
+        return fail_null(e, RK_STAGE_OPEN, "rk_set_process", text ? "ret" : "events");
+    if ((rc = rk_host_open(NULL, &host, e)) < 0 || (rc = rk_events_parse(host, text, &events, e)) < 0 ||
+        (rc = rk_target_process(pid, &target, e)) < 0 ||
+        (rc = rk_set_open(host, events, target, options, &set, e)) < 0 || !set)
+        return rc;
+    set->own_host = TAKE_PTR(host);
+    *ret = set;
+    return 0;
+}
+
 size_t rk_set_event_count(const struct rk_set *set)
 {
     return set ? set->n_events : 0;

@@ -81,6 +81,14 @@ fi
 "$examples/symbolize" 4194304 1 >out 2>err && fail "symbolize finds a process that there is none of"
 grep -q 'there is none' err || fail "symbolize does not say what is wrong: $(cat err)"
 
+# As short as a reader hopes: 15 lines of code.
+lines=$(awk '/^int main/ { on = 1; next } /^}/ { on = 0 } on && NF && $0 != "{" { n++ } END { print n }' "$SOURCE/examples/top.c")
+[ "$lines" -le 15 ] || fail "top has $lines lines"
+"$examples/top" 4194304 >out 2>err && fail "top finds a process that there is none of"
+grep -q 'no process' err || fail "top does not say what is wrong: $(cat err)"
+"$examples/folded" ./none >out 2>err && fail "folded reads a file that is not there"
+grep -q 'none: No such file' err || fail "folded does not say what is wrong: $(cat err)"
+
 "$examples/profile" sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 7' >out 2>err
 [ $? = 7 ] || fail "profile does not pass the exit status on: $(cat err)"
 grep -Eq '^ *[0-9.]+%  .*' out || fail "profile shows no functions: $(cat out)"

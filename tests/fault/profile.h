@@ -25,7 +25,7 @@ static inline int profile_scenario(uint64_t *digest)
 
     NEW(stream, rk_stream_file("perf.data", &stream, e));
     /* Without lines: they would be read from every debug file that is installed here. */
-    struct rk_profile_options options = {.size = sizeof options, .no_inline = 1, .no_lines = 1};
+    struct rk_profile_options options = {.size = sizeof options, .flags = RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES};
     NEW(builder, rk_profile_builder_open(&options, &builder, e));
     while ((rc = rk_stream_next(stream, &record)) == 1) {
         HOT(rk_profile_builder_feed(builder, stream, record));
@@ -33,9 +33,7 @@ static inline int profile_scenario(uint64_t *digest)
     }
     if (rc < 0)
         goto end;
-    struct rk_profile_builder *done = builder;
-    builder = NULL;
-    NEW(profile, rk_profile_builder_finish(done, stream, &profile, e));
+    NEW(profile, rk_profile_builder_finish(builder, stream, &profile, e));
     for (const char *const *format = (const char *const[]){"folded", "csv", "json", "html", NULL}; *format;
          format++)
         TRY(rk_profile_export(profile, *format, &sink, e));

@@ -147,6 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         HOLDS(rk_profile_builder_open(&options, &builder, NULL) == 0);
         read_all(stream, image, builder, size);
         HOLDS(rk_profile_builder_finish(builder, stream, &profile, &e) == 0);
+        HOLDS(rk_profile_builder_free(builder) == NULL);
         use_profile(profile);
         HOLDS(rk_profile_free(profile) == NULL);
         use_about(stream, image);

@@ -30,6 +30,7 @@ static void report(uint64_t *ret_named, uint64_t *ret_changed)
     for (; rk_stream_next(st, &r) == 1; rk_stream_release(st))
         CHECK(rk_profile_builder_feed(b, st, r) >= 0);
     OK(rk_profile_builder_finish(b, st, &p, &e));
+    rk_profile_builder_free(b);
     struct rk_profile_columns c = {.size = sizeof c};
     OK(rk_profile_columns(p, &c));
     for (size_t i = 0; i < c.sample_n; i++) {

@@ -104,6 +104,7 @@ static struct rk_profile *profile(const char *path)
     }
     CHECK(rc == 0);
     OK(rk_profile_builder_finish(builder, stream, &p, &e));
+    rk_profile_builder_free(builder);
     rk_stream_free(stream);
     return p;
 }

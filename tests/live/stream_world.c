@@ -198,6 +198,7 @@ static void recipe(void)
         }
     }
     OK(rk_profile_builder_finish(b, st, &p, &e));
+    rk_profile_builder_free(b);
     OK(rk_profile_summary(p, &summary));
     OK(rk_profile_aggregate(p, RK_PER_FUNCTION, &a, &e));
     for (size_t i = 0; i < a->n; i++)

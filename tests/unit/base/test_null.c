@@ -184,7 +184,9 @@ static void the_answers(void **state)
     BARE(rk_profile_builder_feed(builder, NULL, NULL));
     BARE(rk_profile_builder_feed(builder, NULL, &sample));
     REFUSED(rk_profile_builder_finish(NULL, NULL, &profile, &e));
-    REFUSED(rk_profile_builder_finish(builder, NULL, NULL, &e)); /* which closes it nevertheless */
+    REFUSED(rk_profile_builder_finish(builder, NULL, NULL, &e));
+    REFUSED(rk_profile_stream(NULL, NULL, &profile, NULL, &e));
+    rk_profile_builder_free(builder);
     assert_null(profile);
     BARE(rk_profile_summary(NULL, &summary));
     BARE(rk_profile_columns(NULL, &columns));

@@ -330,6 +330,7 @@ static inline struct rk_profile *fake_finish(struct rk_profile_builder *b)
 {
     struct rk_profile *p = NULL;
     assert_int_equal(rk_profile_builder_finish(b, a_stream, &p, NULL), 0);
+    rk_profile_builder_free(b);
     return p;
 }
 

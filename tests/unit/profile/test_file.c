@@ -233,11 +233,22 @@ static void pprof_that_means_harm(void **state)
     free(b);
 }
 
+static void waiting_is_for_live_streams(void **state)
+{
+    (void)state;
+    struct rk_profile_options wait = {.size = sizeof wait, .wait_ns = 1};
+    struct rk_profile *p = NULL;
+    struct rk_error e = {.size = sizeof e};
+    assert_int_equal(rk_profile_file("/dev/null", &wait, &p, NULL, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "wait_ns"));
+    assert_null(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folded_stacks), cmocka_unit_test(folded_damage),         cmocka_unit_test(pprof),
-        cmocka_unit_test(pprof_cut),     cmocka_unit_test(pprof_that_means_harm),
+        cmocka_unit_test(pprof_cut),     cmocka_unit_test(waiting_is_for_live_streams), cmocka_unit_test(pprof_that_means_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,6 +61,7 @@ static struct rk_profile *random_profile(struct sample *samples, size_t n, uint3
         assert_int_equal(rk_profile_builder_feed(b, a_stream, &record), 1);
     }
     assert_int_equal(rk_profile_builder_finish(b, a_stream, &p, NULL), 0);
+    rk_profile_builder_free(b);
     return p;
 }
 

@@ -261,11 +261,10 @@ static void what_has_no_name_says_why(void **state)
     rk_profile_free(p);
 }
 
-static struct rk_profile_builder *builder_with(uint32_t no_inline, uint32_t no_lines)
+static struct rk_profile_builder *builder_with(uint32_t flags)
 {
     struct rk_profile_builder *b = NULL;
-    struct rk_profile_options options = {
-        .size = sizeof options, .no_inline = no_inline, .no_lines = no_lines};
+    struct rk_profile_options options = {.size = sizeof options, .flags = flags};
     assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
     return b;
 }
@@ -328,7 +327,7 @@ static uint64_t self_sum(const struct rk_profile *p)
 static void inlined_functions_are_frames(void **state)
 {
     (void)state;
-    struct rk_profile_builder *b = builder_with(0, 1);
+    struct rk_profile_builder *b = builder_with(RK_PROFILE_NO_LINES);
     feed_inlined(b);
     struct rk_profile *p = fake_finish(b);
     assert_true(has_path(p, "m1_f0;m3_f1;inlined;deeper"));
@@ -344,7 +343,7 @@ static void inlined_functions_are_frames(void **state)
     assert_int_equal(self_sum(p), 4);
     rk_profile_free(p);
 
-    b = builder_with(1, 1);
+    b = builder_with(RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES);
     feed_inlined(b);
     p = fake_finish(b);
     assert_true(has_path(p, "m1_f0;m3_f1"));
@@ -359,7 +358,7 @@ static void inlined_functions_are_frames(void **state)
 static void lines_are_rows(void **state)
 {
     (void)state;
-    struct rk_profile_builder *b = builder_with(0, 0);
+    struct rk_profile_builder *b = builder_with(0);
     feed_inlined(b);
     FEED(b, 0x1234); /* nowhere: no line */
     struct rk_profile *p = fake_finish(b);
@@ -374,7 +373,7 @@ static void lines_are_rows(void **state)
     assert_int_equal(self_sum(p), 5);
     rk_profile_free(p);
 
-    b = builder_with(1, 0); /* the function that has a symbol, the address's own line */
+    b = builder_with(RK_PROFILE_NO_INLINE); /* the function that has a symbol, the address's own line */
     feed_inlined(b);
     p = fake_finish(b);
     assert_true(has_lines(p, "m1_f0:8;m3_f1:7"));
@@ -424,7 +423,7 @@ static void one_event_alone(void **state)
 {
     (void)state;
     const uint64_t chain[] = {RK_CHAIN_USER, AT(1, 1, 0)};
-    struct rk_profile_options options = {.size = sizeof options, .event = 1, .event_set = 1};
+    struct rk_profile_options options = {.size = sizeof options, .event = 1, .flags = RK_PROFILE_EVENT};
     struct rk_profile_builder *b = NULL;
     assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
     struct rk_record other = fake_record(2, 0);
@@ -543,6 +542,52 @@ static void nothing_was_sampled(void **state)
     assert_null(rk_profile_builder_free(NULL));
     assert_int_equal(rk_profile_builder_feed(NULL, NULL, NULL), -EINVAL);
     assert_int_equal(rk_profile_builder_finish(NULL, NULL, &p, NULL), -EINVAL);
+}
+
+/* A builder goes on after each profile, with what it knows of mappings; the profiles have each their own samples. */
+static void one_after_another(void **state)
+{
+    (void)state;
+    struct rk_profile_builder *b = fake_builder();
+    struct rk_profile *p = NULL, *q = NULL, *none = NULL;
+    struct rk_error e = {.size = sizeof e};
+    FEED(b, AT(1, 1, 0));
+    FEED(b, AT(1, 1, 0));
+    assert_int_equal(rk_profile_builder_finish(b, a_stream, NULL, &e), -EINVAL); /* nothing is lost by that */
+    assert_int_equal(rk_profile_builder_finish(b, a_stream, &p, &e), 0);
+    FEED(b, AT(1, 2, 0));
+    assert_int_equal(rk_profile_builder_finish(b, a_stream, &q, &e), 0);
+    assert_int_equal(rk_profile_builder_finish(b, a_stream, &none, &e), 0);
+    rk_profile_builder_free(b);
+    assert_int_equal(summary(p).samples, 2);
+    assert_int_equal(function(p, "m1_f1", "one").self, 2);
+    assert_int_equal(functions(p), 1);
+    assert_int_equal(summary(q).samples, 1);
+    assert_int_equal(function(q, "m1_f2", "one").self, 1);
+    assert_int_equal(functions(q), 1);
+    assert_int_equal(summary(none).samples, 0);
+    assert_int_equal(functions(none), 0);
+    rk_profile_free(p);
+    rk_profile_free(q);
+    rk_profile_free(none);
+}
+
+/* A bit or a number that would have no effect is refused, with a reason. */
+static void options_without_effect(void **state)
+{
+    (void)state;
+    struct rk_profile_options bits = {.size = sizeof bits, .flags = 1u << 20},
+                              event = {.size = sizeof event, .event = 1},
+                              wait = {.size = sizeof wait, .wait_ns = 1};
+    struct rk_profile_builder *b = NULL;
+    struct rk_error e = {.size = sizeof e};
+    assert_int_equal(rk_profile_builder_open(&bits, &b, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "0x100000"));
+    assert_int_equal(rk_profile_builder_open(&event, &b, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "RK_PROFILE_EVENT"));
+    assert_int_equal(rk_profile_builder_open(&wait, &b, &e), -EINVAL);
+    assert_non_null(strstr(e.what, "wait_ns"));
+    assert_null(b);
 }
 
 /* Neither address nor chain nor thread: it counts, in no known place. */
@@ -665,6 +710,8 @@ int main(void)
         cmocka_unit_test(a_mapping_ends_what_was_remembered),
         cmocka_unit_test(the_summary_tells_the_loss),
         cmocka_unit_test(nothing_was_sampled),
+        cmocka_unit_test(one_after_another),
+        cmocka_unit_test(options_without_effect),
         cmocka_unit_test(a_bare_sample_counts),
         cmocka_unit_test(random_stacks_add_up),
         cmocka_unit_test(memory_is_by_what_is_distinct),

@@ -185,7 +185,7 @@ static void off_cpu_weighs_the_time_away(void **state)
 /* A call that is a function's last instruction, looked up as it is, is the next function's: what perf does. */
 static void raw_addresses(void **state)
 {
-    struct rk_profile_options options = {.size = sizeof options, .raw = 1};
+    struct rk_profile_options options = {.size = sizeof options, .flags = RK_PROFILE_RAW};
     struct rk_profile_builder *b = NULL;
     (void)state;
     assert_int_equal(rk_profile_builder_open(&options, &b, NULL), 0);
