@@ -243,6 +243,27 @@ RK_API int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, si
 /* All events summed over all slots; an event that could not be read in one of them is not counted. */
 RK_API int rk_set_total(struct rk_set *set, struct rk_value *ret, size_t n);
 
+/* When rk_sets_read() has read, by CLOCK_MONOTONIC. */
+struct rk_instant {
+    uint32_t size;    /* sizeof(struct rk_instant), set by the caller */
+    uint32_t reserved;
+    uint64_t from_ns; /* before the first read */
+    uint64_t to_ns;   /* after the last */
+};
+
+/*
+ * Reads the totals of several sets at one instant, as one row of a series: a program beside the energy of the machine, say.
+ * `ret` gets the events of the first set, then those of the second, and so on; n is at least the sum of their event counts.
+ *
+ * The kernel has no call for that. One instant means: the calling thread reads all of them in one go, and each value was
+ * read between ret_when->from_ns and ->to_ns. What the values differ by in time is at most that, some microseconds for a
+ * few counters; more if the thread lost its CPU in between.
+ *
+ * At most 65535 sets. Allocates nothing. Returns 0 or -errno.
+ */
+RK_API int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret, size_t n,
+                        struct rk_instant *ret_when);
+
 /* Cold: why an event (of a slot; SIZE_MAX: of any) was not counted. 0 and *ret, or -ENOENT: it was. */
 RK_API int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, struct rk_error *ret);
 
