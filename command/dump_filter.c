@@ -98,7 +98,7 @@ static int check_types(const char *list, char *wrong, size_t room)
     for (size_t n; (n = word(&at, &w)) > 0;) {
         bool found = false;
         for (uint32_t type = 0; type < 96 && !found; type++) {
-            const char *name = rk_record_name(type);
+            const char *name = rk_record_type_name(type);
             found = strlen(name) == n && strncasecmp(name, w, n) == 0;
         }
         if (!found) {
@@ -218,7 +218,7 @@ bool dump_filter_passes(const struct dump_filter *f, const struct rk_stream *str
 {
     int32_t pid, tid;
 
-    if (f->types ? !has_word(f->types, rk_record_name(record->type))
+    if (f->types ? !has_word(f->types, rk_record_type_name(record->type))
                  : f->samples && record->type != RK_RECORD_SAMPLE)
         return false;
     if (f->timed && (!(record->present & RK_SAMPLE_TIME) || record->time < f->from || record->time > f->to))

@@ -126,7 +126,7 @@ static void print_json(const struct dump_stat *s, const struct rk_stream *stream
     comma = "";
     for (uint32_t i = 0; i < TYPES; i++)
         if (s->types[i].records) {
-            fprintf(to, "%s{\"type\":\"%s\",\"number\":%u,", comma, rk_record_name(i), i);
+            fprintf(to, "%s{\"type\":\"%s\",\"number\":%u,", comma, rk_record_type_name(i), i);
             json_sum(to, &s->types[i]);
             fputc('}', to);
             comma = ",";
@@ -192,7 +192,7 @@ void dump_stat_print(const struct dump_stat *s, const struct rk_stream *stream, 
     fprintf(to, "\n%-*s %12s %12s %10s %10s %14s\n", width, "type", "records", "size", "", "", "span (s)");
     for (uint32_t i = 0; i < TYPES; i++)
         if (s->types[i].records)
-            row(to, width, rk_record_name(i), &s->types[i], NULL);
+            row(to, width, rk_record_type_name(i), &s->types[i], NULL);
     rk_stream_loss(stream, RK_NO_EVENT, &loss);
     row(to, width, "all", &s->all, &loss);
 }

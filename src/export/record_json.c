@@ -133,7 +133,7 @@ void export_record_json(const struct record *r, struct output *out)
 
     json_open(&j, NULL, '{');
     if (SHOWS(r, TYPE))
-        json_text(&j, "type", rk_record_name(r->from->type));
+        json_text(&j, "type", rk_record_type_name(r->from->type));
     if (r->kind == RECORD_DAMAGED)
         json_bool(&j, "damaged", true);
     if (r->from->present & RK_PRESENT_SYNTHESISED)

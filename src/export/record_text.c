@@ -136,7 +136,7 @@ static void write_head(const struct record *r, struct output *out)
     else if (pid || tid)
         output_format(out, "%*s", pid && tid ? 16 : 8, "");
     if (SHOWS(r, TYPE))
-        output_format(out, " %-12s", rk_record_name(r->from->type));
+        output_format(out, " %-12s", rk_record_type_name(r->from->type));
     if (r->event && r->kind == RECORD_SAMPLE && SHOWS(r, EVENT)) {
         output_bytes(out, " ", 1);
         write_text(out, r->event);

@@ -57,4 +57,9 @@ int encode_read(const struct layout *layout, const struct rk_record *from, const
 int encode_sample(const struct layout *layout, uint16_t misc, const struct rk_sample *sample, void *buffer,
                   size_t room);
 
+/* Any of the above by from->type; `body` is the struct that goes with it, which begins with its size. -EINVAL: a type that
+ * is not written. */
+int layout_encode(const struct layout *layout, const struct rk_record *from, const void *body, void *buffer,
+                  size_t room);
+
 #endif

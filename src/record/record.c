@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-const char *rk_record_name(uint32_t type)
+const char *rk_record_type_name(uint32_t type)
 {
     static const char *const names[] = {
         [RK_RECORD_MMAP] = "MMAP",

@@ -260,24 +260,26 @@ int rk_sample_weight(const struct rk_sample *sample, struct rk_weight *ret)
 
 /* u64 mispred:1 predicted:1 in_tx:1 abort:1 cycles:16 type:4 spec:2 new_type:4 priv:3;
  * cycles 4.3, type 4.14, spec … priv 6.1 */
+/* By enum rk_branch_type. */
+static const char *const branch_types[] = {"",
+                                           "conditional",
+                                           "unconditional",
+                                           "indirect",
+                                           "call",
+                                           "indirect-call",
+                                           "return",
+                                           "syscall",
+                                           "sysret",
+                                           "conditional-call",
+                                           "conditional-return",
+                                           "eret",
+                                           "irq",
+                                           "serror",
+                                           "no-tx",
+                                           ""};
+
 int rk_branch_info(const struct rk_branch *branch, struct rk_branch_info *ret)
 {
-    static const char *const types[] = {"",
-                                        "conditional",
-                                        "unconditional",
-                                        "indirect",
-                                        "call",
-                                        "indirect-call",
-                                        "return",
-                                        "syscall",
-                                        "sysret",
-                                        "conditional-call",
-                                        "conditional-return",
-                                        "eret",
-                                        "irq",
-                                        "serror",
-                                        "no-tx",
-                                        ""};
     static const char *const new_types[] = {"fault-alignment", "fault-data", "fault-instruction",
                                             "arch-1",          "arch-2",     "arch-3",
                                             "arch-4",          "arch-5"};
@@ -296,8 +298,53 @@ int rk_branch_info(const struct rk_branch *branch, struct rk_branch_info *ret)
         .privilege = bits(f, 30, 3),
     };
 
-    mine.name = types[mine.type];
-    if (mine.type == 15)
+    mine.name = branch_types[mine.type];
+    if (mine.type == RK_BRANCH_EXTENDED)
         mine.name = mine.new_type < COUNT(new_types) ? new_types[mine.new_type] : "";
     return result_give(ret, &mine, sizeof mine);
+}
+
+static const char *word_of(const char *const *words, size_t n, uint32_t value)
+{
+    return value < n && words[value] ? words[value] : "unknown";
+}
+
+const char *rk_mode_name(uint32_t mode)
+{
+    static const char *const words[] = {NULL, "kernel", "user", "hypervisor", "guest-kernel", "guest-user"};
+
+    return word_of(words, COUNT(words), mode);
+}
+
+const char *rk_ksymbol_kind_name(uint32_t kind)
+{
+    static const char *const words[] = {NULL, "bpf", "out-of-line"};
+
+    return word_of(words, COUNT(words), kind);
+}
+
+const char *rk_bpf_kind_name(uint32_t kind)
+{
+    static const char *const words[] = {NULL, "loaded", "unloaded"};
+
+    return word_of(words, COUNT(words), kind);
+}
+
+const char *rk_branch_type_name(uint32_t type)
+{
+    return type < COUNT(branch_types) && *branch_types[type] ? branch_types[type] : "unknown";
+}
+
+const char *rk_speculation_name(uint32_t speculation)
+{
+    static const char *const words[] = {NULL, "wrong path", "not speculated", "correct path"};
+
+    return word_of(words, COUNT(words), speculation);
+}
+
+const char *rk_privilege_name(uint32_t privilege)
+{
+    static const char *const words[] = {NULL, "user", "kernel", "hypervisor"};
+
+    return word_of(words, COUNT(words), privilege);
 }

@@ -30,7 +30,7 @@ int rk_stream_explain(const struct rk_stream *st, struct rk_error *ret)
     case STREAM_FAULT_RECORD:
         fail(ret, f->code, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, NULL,
              "the %s record at byte %" PRIu64 ", of %" PRIu64 " bytes, is too short for its event",
-             rk_record_name(f->type), f->offset, f->bytes);
+             rk_record_type_name(f->type), f->offset, f->bytes);
         break;
     case STREAM_FAULT_SAMPLE:
         fail(ret, f->code, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, NULL,

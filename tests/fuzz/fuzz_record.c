@@ -152,7 +152,7 @@ static void use_record(const struct layout *layout, const struct perf_header *he
     uint64_t id;
 
     layout_id(layout, header, &id);
-    fuzz_touch_text(rk_record_name(header->type));
+    fuzz_touch_text(rk_record_type_name(header->type));
     if (layout_record(layout, header, &record) < 0)
         HOLDS(record.present == 0);
     HOLDS(record.data == (const unsigned char *)header && record.bytes == header->size);
@@ -174,6 +174,27 @@ static void use_record(const struct layout *layout, const struct perf_header *he
     use_sideband(layout, &record);
 }
 
+/* The public decoder sees the same record, or refuses it; what it decodes it can write. */
+static void use_handle(const struct rk_layout *handle, const struct layout *layout, const void *bytes,
+                       size_t n)
+{
+    static _Alignas(8) unsigned char buffer[RECORD_BYTES_MAX];
+    struct rk_sample s = {.size = sizeof s};
+    struct rk_record record, same;
+    int rc = rk_layout_record(handle, bytes, n, &record);
+
+    HOLDS(rc == -EBADMSG || rc == 1);
+    HOLDS((rc == 1) == (n % 8 == 0 && layout_record(layout, bytes, &same) == 0));
+    if (rc != 1)
+        return;
+    HOLDS(record.type == same.type && record.time == same.time && record.id == same.id &&
+          record.present == same.present);
+    if (rk_layout_sample(handle, &record, &s) == 0 || rk_layout_read(handle, &record, &s) == 0) {
+        int size = rk_layout_encode(handle, &record, &s, buffer, sizeof buffer);
+        HOLDS(size > 0 || size == -EINVAL || size == -EMSGSIZE);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct perf_attr attr = {0};
@@ -182,7 +203,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (n)
         memcpy(&attr, data, n);
-    if (layout_init(&layout, &attr) < 0)
+    struct rk_layout *handle = NULL;
+    int rc = rk_layout_open(&attr, sizeof attr, &handle, NULL);
+    HOLDS((rc == 0) == (layout_init(&layout, &attr) == 0));
+    if (rc < 0)
         return 0;
     for (size_t at = n; size - at >= sizeof(struct perf_header);) {
         struct perf_header header;
@@ -193,8 +217,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         HOLDS(record);
         memcpy(record, data + at, header.size);
         use_record(&layout, (const struct perf_header *)record);
+        use_handle(handle, &layout, record, header.size);
         free(record);
         at += header.size;
     }
+    rk_layout_free(handle);
     return 0;
 }

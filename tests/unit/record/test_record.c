@@ -26,13 +26,13 @@ static struct layout layout_of(uint64_t sample_type, uint64_t flags)
 static void names(void **state)
 {
     (void)state;
-    assert_string_equal(rk_record_name(RK_RECORD_MMAP2), "MMAP2");
-    assert_string_equal(rk_record_name(RK_RECORD_CALLCHAIN_DEFERRED), "CALLCHAIN_DEFERRED");
-    assert_string_equal(rk_record_name(0), "UNKNOWN");
-    assert_string_equal(rk_record_name(23), "UNKNOWN");
-    assert_string_equal(rk_record_name(UINT32_MAX), "UNKNOWN");
+    assert_string_equal(rk_record_type_name(RK_RECORD_MMAP2), "MMAP2");
+    assert_string_equal(rk_record_type_name(RK_RECORD_CALLCHAIN_DEFERRED), "CALLCHAIN_DEFERRED");
+    assert_string_equal(rk_record_type_name(0), "UNKNOWN");
+    assert_string_equal(rk_record_type_name(23), "UNKNOWN");
+    assert_string_equal(rk_record_type_name(UINT32_MAX), "UNKNOWN");
     for (uint32_t type = 1; type <= 22; type++)
-        assert_string_not_equal(rk_record_name(type), "UNKNOWN");
+        assert_string_not_equal(rk_record_type_name(type), "UNKNOWN");
 }
 
 static void trailer_of_any_fields(void **state)
