@@ -83,7 +83,7 @@ int rk_layout_sample(const struct rk_layout *layout, const struct rk_record *rec
 
 int rk_layout_read(const struct rk_layout *layout, const struct rk_record *record, struct rk_sample *ret)
 {
-    return layout_read(&layout->layout, record, ret);
+    return layout && record && ret ? layout_read(&layout->layout, record, ret) : -EINVAL;
 }
 
 /* The struct that goes with a record's type, as large as ours. */
