@@ -106,7 +106,7 @@ static void print_json(const struct printing *p, size_t i)
     fputs(",\"symbol\":", p->to);
     print_json_text(p->to, symbol->name);
     if (symbol->name)
-        fprintf(p->to, ",\"distance\":%" PRIu64 ",\"bytes\":%" PRIu64, symbol->distance, symbol->bytes);
+        fprintf(p->to, ",\"distance\":%" PRIu64 ",\"bytes\":%" PRIu32, symbol->distance, symbol->bytes);
     fputs(",\"frames\":[", p->to);
     for (uint32_t k = 0; k < frame_n(p, i); k++) {
         struct frame frame = frame_of(p, i, k);

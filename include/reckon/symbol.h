@@ -96,9 +96,8 @@ struct rk_symbol {
     const char *name;    /* lives as long as the symbolizer; NULL: see miss */
     const char *mangled; /* as the file has it; NULL: see miss */
     uint64_t distance;   /* bytes from the function's beginning */
-    uint64_t bytes;      /* length of the function; without a size in the file: up to the next symbol */
+    uint32_t bytes;      /* length of the function; without a size in the file: up to the next symbol */
     uint32_t miss;       /* enum rk_miss */
-    uint32_t reserved;
 };
 
 /* Returns 1 if C++ and Rust names are demangled; 0 if reckon was built without libiberty. */

@@ -292,12 +292,14 @@ static int resolve_code(struct rk_symbolizer *symbolizer, const struct rk_module
     pthread_mutex_unlock(&symbolizer->lock);
     if (!name)
         return -ENOMEM;
+    uint64_t bytes = wanted->end > wanted->start ? wanted->end - wanted->start : 0;
+    bytes = bytes < UINT32_MAX ? bytes : UINT32_MAX;
     for (size_t i = 0; i < n; i++) {
         bool inside = addresses[i] >= wanted->start && (!wanted->end || addresses[i] < wanted->end);
         ret[i] = inside ? (struct rk_symbol){.name = name,
                                              .mangled = name,
                                              .distance = addresses[i] - wanted->start,
-                                             .bytes = wanted->end ? wanted->end - wanted->start : 0}
+                                             .bytes = (uint32_t)bytes}
                         : (struct rk_symbol){.miss = RK_MISS_NO_SYMBOL};
     }
     return 0;

@@ -295,7 +295,7 @@ static bool define_register(struct run *r, struct cursor *c, uint8_t op)
         set(r, column, CFI_VALUE_EXPRESSION, block(r, c));
         return true;
     case 0x2f: /* GNU_negative_offset_extended */
-        set(r, column, CFI_OFFSET, -times((int64_t)cursor_uleb(c), align));
+        set(r, column, CFI_OFFSET, times(times((int64_t)cursor_uleb(c), align), -1)); /* it wraps */
         return true;
     default:
         return false;

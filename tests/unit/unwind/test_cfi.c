@@ -65,6 +65,8 @@ static void instructions(void **state)
         {{0x05, 3, 4}, 3, 3, CFI_OFFSET, -32},
         {{0x11, 3, 0x7e}, 3, 3, CFI_OFFSET, 16},
         {{0x2f, 3, 2}, 3, 3, CFI_OFFSET, 16},
+        /* 2^60 * -8 has no negative: UBSan looks on */
+        {{0x2f, 3, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10}, 11, 3, CFI_OFFSET, INT64_MIN},
         {{0x14, 3, 2}, 3, 3, CFI_VALUE_OFFSET, -16},
         {{0x15, 3, 0x7e}, 3, 3, CFI_VALUE_OFFSET, 16},
         {{0x09, 3, 12}, 3, 3, CFI_REGISTER, 12},
