@@ -10,14 +10,14 @@
  *         fprintf(stderr, "%s\n", e.what);
  *     rk_capture_free(capture);
  *
- * The file: a new one with mode 0600. A file that had the name before is renamed to PATH.old. The capture
+ * The file: a new one with mode 0600. An existing file of that name is renamed to PATH.old. The capture
  * appends whole records and updates the header's size at least once a second. If the process is killed, the
  * file is readable up to the last update.
  *
  * RK_CAPTURE_UNWIND replaces the stack of each sample by its frames (reckon/unwind.h), in the order of time.
  * perf and reckon read such a chain like the kernel's. The addresses of its user part are ready to be looked
  * up: they are not return addresses. That is how perf looks up a chain that a file has.
- * rk_stream_event.unwound tells a reader.
+ * Readers find it in rk_stream_event.unwound.
  *
  * Path "-" writes to standard output in perf's pipe mode. LOST_SAMPLES records then say what was lost, since
  * perf warns about reckon's ledger in a pipe.

@@ -5,41 +5,50 @@
  *     rk_stream_file("perf.data", &st, &e);             // or rk_stream_live(set, &st, &e)
  *     struct rk_sample s = {.size = sizeof s};
  *     const struct rk_record *r;
- *     while (rk_stream_next(st, &r) == 1) {
- *         if (rk_stream_sample(st, r, &s) == 0)
+ *     unsigned n = 0;
+ *     int rc;
+ *     while ((rc = rk_stream_next(st, &r)) == 1 || rc == -EBADMSG) {   // -EBADMSG: one damaged record
+ *         if (rc == 1 && rk_stream_sample(st, r, &s) == 0)
  *             printf("%d %#jx\n", s.tid, (uintmax_t)s.ip);
- *         rk_stream_release(st);
+ *         if (++n % 256 == 0)
+ *             rk_stream_release(st);                                   // once per batch
  *     }
+ *     rk_stream_release(st);
+ *     if (rc < 0 && rk_stream_explain(st, &e) == 0)
+ *         fprintf(stderr, "%s\n", e.what);
  *     rk_stream_free(st);
  *
- * rk_stream_next() never blocks. On a file, 0 is its end. On a live set, 0 means that nothing is due now: wait on
- * rk_stream_fd() with poll(2). Records are held back until no earlier one can still arrive from another CPU, at most until
- * the next round. After rk_stream_drain() all of them come.
+ * rk_stream_next() never blocks. On a file, 0 is its end. On a live set, 0 means that nothing is due now:
+ * wait on rk_stream_fd() with poll(2). Records are held back until no earlier one can still arrive from
+ * another CPU, at most until the next round. After rk_stream_drain() all of them come.
  *
- * What runs already: if a set asks for RK_RECORDS_PROFILE (rk_set_options.records), its live stream begins with the world as
- * it is. The first records say where the kernel and its modules lie and, with RK_RECORDS_CODE, which BPF programs are loaded.
- * Then come the processes, threads and mappings of the target; for CPUs and cgroups those of the whole machine. They are MMAP2,
- * KSYMBOL and COMM records without a time, each marked RK_PRESENT_SYNTHESISED. A profile or an image that is fed with all
- * records of the stream can thus name samples of a process that was started long ago.
- *   - They are made once the set is enabled, since the kernel reports no mapping before that: by rk_stream_live() if the set
- *     is enabled then, else by its first rk_set_enable(). That call takes about 0.1 ms for each process. It empties the rings
- *     meanwhile, so call it in the thread that reads the stream; the last record of next() is no longer valid after it.
+ * What runs already: if a set asks for RK_RECORDS_PROFILE (rk_set_options.records), its live stream begins
+ * with the world as it is. The first records say where the kernel and its modules lie and, with
+ * RK_RECORDS_CODE, which BPF programs are loaded. Then come the processes, threads and mappings of the
+ * target; for CPUs and cgroups those of the whole machine. They are MMAP2, KSYMBOL and COMM records without a
+ * time, each marked RK_PRESENT_SYNTHESISED. A profile or an image that is fed with all records of the stream
+ * can thus name samples of a process that was started long ago.
+ *   - They are made once the set is enabled, since the kernel reports no mapping before that: by
+ *     rk_stream_live() if the set is enabled then, else by its first rk_set_enable(). That call takes about
+ *     0.1 ms for each process. It empties the rings meanwhile, so call it in the thread that reads the
+ *     stream; the last record of next() is no longer valid after it.
  *   - A mapping that is made meanwhile may be reported twice. None is lost.
  *   - A command that is sampled from its exec on has no past: only the kernel's part is made.
  *   - If the set is disabled and enabled again, the world is not made again: call rk_stream_world().
  *   - rk_set_options.no_world turns them off.
  *
- * Which way is fast: a set with one ring (a thread, or one CPU) hands out views of it, one by one at about 90 million samples a
- * second and core with the usual fields (59 instructions for next(), 52 for sample()). rk_stream_columns() reads the same ring
- * twice as fast, since it works column by column. bench/iterator prints both on a machine. Call release() once per some
- * hundred records, not once for each.
+ * Which way is fast: a set with one ring (a thread, or one CPU) hands out views of it, one by one at about 90
+ * million samples a second and core with the usual fields (59 instructions for next(), 52 for sample()).
+ * rk_stream_columns() reads the same ring twice as fast, since it works column by column. bench/iterator
+ * prints both on a machine. Call release() once per some hundred records, not once for each.
  *
- * Order: a set with one ring gives its records as the kernel wrote them. Several rings, and files that are not in order, are
- * ordered by rounds, in at most 64 MiB (or four times the rings). A file of any size without round marks costs 16 bytes per
- * record, twice while it is sorted.
+ * Order: a set with one ring gives its records as the kernel wrote them. Several rings, and files that are
+ * not in order, are ordered by rounds, in at most 64 MiB (or four times the rings). A file of any size
+ * without round marks costs 16 bytes per record, twice while it is sorted.
  *
- * Samples whose user chain the kernel writes later (CALLCHAIN_DEFERRED) are held back for it, with all records behind them, in
- * at most 4 MiB. They come with the whole chain. If the thread ends first, or too much is held, they come as they are.
+ * Samples whose user chain the kernel writes later (CALLCHAIN_DEFERRED) are held back for it, with all later
+ * records, in at most 4 MiB. They come with the whole chain. If the thread ends first, or too much is held,
+ * they come as they are.
  */
 #ifndef RECKON_STREAM_H
 #define RECKON_STREAM_H
@@ -64,47 +73,51 @@ RK_API int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_er
 
 RK_API struct rk_stream *rk_stream_free(struct rk_stream *stream);
 
-/* Readable when records wait in a ring (rk_set_options.wakeup_…), once for each wake-up, and when a measured thread ends:
- * then call next() until it returns 0. The records of what runs already don't make it readable. -EINVAL for a file. The
- * descriptor belongs to the stream. */
+/* Readable when records wait in a ring (rk_set_options.wakeup_…), once for each wake-up, and when a measured
+ * thread ends: then call next() until it returns 0. The records of what runs already don't make it readable.
+ * -EINVAL for a file. The descriptor belongs to the stream. */
 RK_API int rk_stream_fd(const struct rk_stream *stream);
 
-/* Hot. 1 and *ret, which is valid until the next call of next() or release(); 0 (see above); or -errno, told
- * once: -EBADMSG for a damaged record. The next call goes on behind it; where nothing behind it can be found, it gives 0
- * and rk_stream_info().cut is 1. rk_stream_explain() says where. */
+/* Hot. Returns 1 and *ret, which is valid until the next call of next() or release(); 0 (see above); or
+ * -errno. -EBADMSG is one damaged record: the next call goes on after it, or returns 0 if nothing after it
+ * can be read; then rk_stream_info().cut is 1. rk_stream_explain() says where. */
 RK_API int rk_stream_next(struct rk_stream *stream, const struct rk_record **ret);
 
-/* Hot. Gives the records so far back to the ring, for the kernel to write over. Call it once per batch. */
+/* Hot. Returns the space of all records so far to the kernel. Call it once per batch. */
 RK_API int rk_stream_release(struct rk_stream *stream);
 
 /* Live: no more will be produced (the set is disabled, the target has ended); next() returns the rest. */
 RK_API int rk_stream_drain(struct rk_stream *stream);
 
-/*
- * Steering a live stream while it runs. All return 0; -EINVAL for a file; -ESTALE in a forked child; or the kernel's -errno.
+/* --- Steering a live stream while it runs ---
  *
- * pause: the kernel writes nothing to the rings until resume. Samples that fall due meanwhile count as lost.
- * period: gives one event another period (or frequency, if it has one), in force from its next sample on. How much it skipped
- * is then unknown.
- * refresh: the event, which is disabled, takes so many more samples on each thread and CPU, and is disabled again. The
- * kernel requires no_inherit.
- * snapshot: reads the rings of a set opened with `overwrite`. next() then returns, in order, what no snapshot has read before.
- * Without a snapshot next() returns nothing of the rings.
- * world: the next records are the world as it is now (see above), before all that next() has not returned yet. For a set that
- * was disabled for a while, and where records go to another file from here on. -EINVAL if the set does not ask for
- * RK_RECORDS_PROFILE; rk_stream_explain() says what else failed.
- */
+ * All return 0; -EINVAL for a file; -ESTALE in a forked child; or the kernel's -errno. */
+
+/* The kernel writes nothing to the rings until resume. Samples that fall due meanwhile count as lost. */
 RK_API int rk_stream_pause(struct rk_stream *stream);
 RK_API int rk_stream_resume(struct rk_stream *stream);
+
+/* Gives one event another period, or another frequency if it has one, from its next sample on. How much the
+ * event skipped is then unknown. */
 RK_API int rk_stream_period(struct rk_stream *stream, uint32_t event, uint64_t period);
+
+/* Lets a disabled event take so many more samples on each thread and CPU; then the kernel disables it again.
+ * The kernel requires no_inherit. */
 RK_API int rk_stream_refresh(struct rk_stream *stream, uint32_t event, uint32_t samples);
+
+/* Reads the rings of a set opened with `overwrite`. next() then returns, in order, what no snapshot has read
+ * before. It is the only way to read such rings. */
 RK_API int rk_stream_snapshot(struct rk_stream *stream);
+
+/* Makes the world as it is now (see above) the next records, before all that next() has not returned yet: for
+ * a set that was disabled for a while, and for records that go to another file from here on. -EINVAL: the set
+ * does not ask for RK_RECORDS_PROFILE. rk_stream_explain() describes other failures. */
 RK_API int rk_stream_world(struct rk_stream *stream);
 
-/* Hot. Decodes a SAMPLE record, as next() gave it. What stands before `raw` in *ret is always set; the fields from there on only
- * where an event of the stream has one of them. So one struct that began as zeros, {.size = sizeof s}, does for all samples of a
- * stream, and has 0 in each field that a sample lacks. -EINVAL: not a sample; -EBADMSG: bytes that don't fit the event's
- * layout. */
+/* Hot. Decodes a SAMPLE record, as next() gave it. What stands before `raw` in *ret is always set; the fields
+ * from there on only where an event of the stream has one of them. So one struct that began as zeros, {.size
+ * = sizeof s}, does for all samples of a stream, and has 0 in each field that a sample lacks. -EINVAL: not a
+ * sample; -EBADMSG: bytes that don't fit the event's layout. */
 RK_API int rk_stream_sample(const struct rk_stream *stream, const struct rk_record *record,
                             struct rk_sample *ret);
 
@@ -113,14 +126,16 @@ RK_API int rk_stream_read(const struct rk_stream *stream, const struct rk_record
                           struct rk_sample *ret);
 
 /*
- * Many samples in one call, as columns: the fastest way, and the one for bindings. Each pointer is NULL or an array of
- * `max`; a field that a sample lacks is 0. Chains go one behind the other into `chains`: those of row i are chains[chain_start[i] …
- * chain_start[i + 1]), so that chain_start has max + 1 entries; markers are among them.
+ * Many samples in one call, as columns: the fastest way, and the one for bindings. Each pointer is NULL or an
+ * array of `max`; a field that a sample lacks is 0. Chains go into `chains`, one after the other: those of
+ * row i are chains[chain_start[i] … chain_start[i + 1]), so that chain_start has max + 1 entries; markers are
+ * among them.
  *
- * Returns how many rows were filled: fewer than `max` at a file's end, when nothing is due, or when the next chain does
- * not fit behind one row at least (a longer one than chains_max is cut). That one is the first row of the next call;
- * next() in between would pass it over. Records that are not samples are passed over, or with `each` given to it first;
- * a damaged one counts in `damaged`. -errno as next(), with no row filled. All records are released.
+ * Returns how many rows were filled: fewer than `max` at a file's end, when nothing is due, or when the next
+ * chain does not fit after one row at least (a longer one than chains_max is cut). That one is the first row
+ * of the next call; calling next() in between skips it. Records that are not samples are skipped, or given to
+ * `each` first; a damaged one counts in `damaged`. -errno as next(), with no row filled. All records are
+ * released.
  */
 struct rk_columns {
     uint32_t size;
@@ -131,15 +146,17 @@ struct rk_columns {
     uint32_t *cpu, *event, *misc;
     uint64_t *chain_start, *chains;
     uint64_t chains_max;
-    uint64_t damaged;                                            /* set by the call */
-    void (*each)(void *context, const struct rk_record *record); /* NULL, or called for what is no sample */
+    /* Set by the call. */
+    uint64_t damaged;
+    /* Called for each record that is not a sample; NULL: skip them. */
+    void (*each)(void *context, const struct rk_record *record);
     void *context;
 };
 RK_API int64_t rk_stream_columns(struct rk_stream *stream, struct rk_columns *columns);
 
-/* The fields of an event's tracepoint payload (RK_SAMPLE_RAW), for rk_field_value(): live from tracefs, of a recording
- * from its tracing data. How many there are; 0: it is no tracepoint; -ENOENT: not described, -EACCES: tracefs may not be
- * read. */
+/* The fields of an event's tracepoint payload (RK_SAMPLE_RAW), for rk_field_value(): live from tracefs, of a
+ * recording from its tracing data. How many there are; 0: it is no tracepoint; -ENOENT: not described,
+ * -EACCES: tracefs may not be read. */
 RK_API int rk_stream_field_count(struct rk_stream *stream, uint32_t event);
 /* One of them; its texts live as long as the stream. -ERANGE. */
 RK_API int rk_stream_field_get(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret);
@@ -156,10 +173,11 @@ struct rk_stream_event {
     uint64_t period;    /* a fixed one, else 0 */
     uint64_t frequency; /* samples a second aimed at, else 0 */
     const char *name;   /* lives as long as the stream */
-    uint32_t
-        unwound; /* 1: the user part of chains was unwound by the recorder (rk_capture_options.unwind): addresses
-                           as they are to be looked up; else they are return addresses, but for the first */
-    uint32_t call_stack; /* 1: the branches of its samples are the callers (LBR), the latest first */
+    /* 1: the recorder unwound the user part of chains (RK_CAPTURE_UNWIND). Its addresses are ready to be
+     * looked up; else all but the first are return addresses. */
+    uint32_t unwound;
+    /* 1: the branches of its samples are the callers (LBR), the latest first. */
+    uint32_t call_stack;
 };
 RK_API int rk_stream_event_get(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret);
 
@@ -170,7 +188,8 @@ struct rk_stream_info {
     uint32_t cpus;    /* online when it was made; 0: unknown */
     uint32_t ordered; /* 1: records were sorted here, 0: they were in order */
     const char *host, *kernel, *architecture, *command, *tool;
-    /* Stacks that the recorder unwound, as rk_capture_stats has them; all 0: none, or the file does not tell. */
+    /* Stacks that the recorder unwound, as rk_capture_stats has them; all 0: none, or the file does not
+     * tell. */
     uint64_t stacks_whole, stacks_cut, stacks_broken, stacks_joined;
 };
 RK_API int rk_stream_info(const struct rk_stream *stream, struct rk_stream_info *ret);
@@ -195,7 +214,7 @@ struct rk_loss {
     uint32_t size;
     uint32_t present;      /* RK_LOSS_… */
     uint64_t kept;         /* samples */
-    uint64_t lost;         /* samples that found the ring full, or the queue behind it */
+    uint64_t lost;         /* samples that found the ring or the queue full */
     uint64_t skipped;      /* samples that the kernel should have taken (count ÷ period) and did not */
     uint64_t throttled;    /* times the kernel paused the event */
     uint64_t records_lost; /* records of any kind that found the ring full, as LOST records say */
