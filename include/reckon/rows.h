@@ -16,7 +16,7 @@
  *     }
  *     rk_rows_free(rows);
  *
- * Making them costs O(slots × log slots), reading O(slots × events). The set must outlive them.
+ * Making them costs O(slots × log slots), reading O(slots × events).
  * Slots that rk_set_refresh() adds are in no row until rk_rows_refresh().
  */
 #ifndef RECKON_ROWS_H

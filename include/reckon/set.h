@@ -128,7 +128,7 @@ RK_API int rk_set_plan(struct rk_host *host, const struct rk_events *events, con
 
 /*
  * Opens every event on every slot of the target. NULL options: defaults. The set copies what it needs
- * of `events` and `target`; `host` must outlive it. The soft limit of descriptors is raised towards the hard
+ * of `events` and `target`. The soft limit of descriptors is raised towards the hard
  * one as far as needed; -EMFILE says how many are needed and allowed. A thread that ends meanwhile is left out.
  */
 RK_API int rk_set_open(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,

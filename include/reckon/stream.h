@@ -63,7 +63,7 @@ extern "C" {
 
 struct rk_stream;
 
-/* Reads the rings of a sampling set, which must outlive the stream. One stream or capture
+/* Reads the rings of a sampling set, which it keeps alive. One stream or capture
  * per set at a time: -EBUSY. */
 RK_API int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *e);
 

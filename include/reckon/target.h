@@ -63,7 +63,7 @@ RK_API int rk_target_threads(const int32_t *tids, size_t n, struct rk_target **r
 
 /* CPUs as a list ("0-3,8"), whatever runs there. NULL: the whole machine. That is all CPUs which are
  * online when a set is opened; rk_set_refresh() follows them. Needs privilege, or
- * kernel.perf_event_paranoid of 0 or less. `host` must outlive the target. */
+ * kernel.perf_event_paranoid of 0 or less. */
 RK_API int rk_target_cpus(struct rk_host *host, const char *list, struct rk_target **ret, struct rk_error *e);
 
 /*
@@ -74,8 +74,7 @@ RK_API int rk_target_cpus(struct rk_host *host, const char *list, struct rk_targ
  * path, from the file system's root on, is accepted too. The mount point is that of cgroup v1's perf_event
  * controller. If that is not mounted, it is that of cgroup v2.
  *
- * Returns -ENOENT if there is no such cgroup, or no cgroup file system. Needs what CPUs need. `host` must
- * outlive the target.
+ * Returns -ENOENT if there is no such cgroup, or no cgroup file system. Needs what CPUs need.
  */
 RK_API int rk_target_cgroups(struct rk_host *host, const char *const *paths, size_t n, const char *cpus,
                              struct rk_target **ret, struct rk_error *e);

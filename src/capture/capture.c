@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "capture/tracing.h"
+#include "host/host.h"
 #include "sys/process.h"
 #include "sys/ready.h"
 
@@ -62,6 +63,9 @@ struct rk_capture *rk_capture_free(struct rk_capture *c)
     free(c->file_events);
     free(c->told);
     free(c->path);
+    rk_set_free(c->set);
+    rk_target_free(c->target);
+    rk_host_free(c->host);
     free(c);
     return NULL;
 }
@@ -206,9 +210,9 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     _cleanup_(rk_capture_free_cleanup) struct rk_capture *c = calloc(1, sizeof *c);
     if (!c)
         return fail_memory(e, RK_STAGE_CAPTURE);
-    c->host = host;
-    c->set = set;
-    c->target = target;
+    c->host = host_keep(host);
+    c->set = set_keep(set);
+    c->target = target_keep(target);
     c->place.fd = -1;
     if (copy_command(c, o.command) < 0)
         return fail_memory(e, RK_STAGE_CAPTURE);

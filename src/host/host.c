@@ -31,9 +31,16 @@ int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e)
     return 0;
 }
 
+struct rk_host *host_keep(struct rk_host *host)
+{
+    if (host)
+        __atomic_fetch_add(&host->others, 1, __ATOMIC_RELAXED);
+    return host;
+}
+
 struct rk_host *rk_host_free(struct rk_host *host)
 {
-    if (!host)
+    if (!host || __atomic_fetch_sub(&host->others, 1, __ATOMIC_ACQ_REL) > 0)
         return NULL;
     host_pmus_free(host);
     host_memos_free(&host->memos);

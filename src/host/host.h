@@ -39,6 +39,7 @@ struct host_cpu {
 };
 
 struct rk_host {
+    uint32_t others; /* handles that keep it beside its opener: host_keep() */
     int root;
     struct host_answer limits[HOST_LIMITS];
     struct host_answer facts[HOST_FACTS];
@@ -96,6 +97,10 @@ int host_feature_lacking(struct rk_host *host, const struct perf_attr *attr);
 
 /* RK_LIMIT_ATTR_SIZE. */
 int host_attr_size(struct rk_host *host, int64_t *ret);
+
+/* For a handle that uses the host as long as it lives: gives the host back, which rk_host_free() then frees once more.
+ * Takes NULL. Handles are freed in any order, also by other threads (finalizers). */
+struct rk_host *host_keep(struct rk_host *host);
 
 /* How many PMUs there are, or -errno: rk_host_pmu_count() with the reason. */
 int host_pmus(struct rk_host *host);

@@ -76,7 +76,8 @@ struct set_note {
 };
 
 struct rk_set {
-    struct rk_host *host;
+    uint32_t others;      /* handles that keep it beside its opener: set_keep() */
+    struct rk_host *host; /* kept */
     struct rk_host *own_host; /* rk_set_self(): closed with the set; else NULL */
     struct sys_fork *fork;    /* the host's, held, or NULL */
     const uint32_t *fork_word; /* … its word: 1 here, 0 in a forked child; without, one that is always 0 … */

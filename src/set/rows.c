@@ -40,6 +40,7 @@ struct rk_rows *rk_rows_free(struct rk_rows *rows)
     free(rows->row_of);
     free(rows->rows);
     free(rows->slot);
+    rk_set_free(rows->set);
     free(rows);
     return NULL;
 }
@@ -246,7 +247,7 @@ int rk_rows_open(struct rk_host *host, struct rk_set *set, uint32_t by, struct r
     struct rk_rows *rows = calloc(1, sizeof *rows);
     if (!rows)
         return fail_memory(e, RK_STAGE_READ);
-    rows->set = set;
+    rows->set = set_keep(set);
     rows->by = by;
     rc = fill(rows, host, e);
     if (rc < 0) {

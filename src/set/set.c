@@ -27,9 +27,15 @@ CLEANUP_FUNCTION(set, struct rk_set, rk_set_free)
 CLEANUP_FUNCTION(host, struct rk_host, rk_host_free)
 CLEANUP_FUNCTION(target, struct rk_target, rk_target_free)
 
+struct rk_set *set_keep(struct rk_set *set)
+{
+    __atomic_fetch_add(&set->others, 1, __ATOMIC_RELAXED);
+    return set;
+}
+
 struct rk_set *rk_set_free(struct rk_set *set)
 {
-    if (!set)
+    if (!set || __atomic_fetch_sub(&set->others, 1, __ATOMIC_ACQ_REL) > 0)
         return NULL;
     /* In a forked child the pages are not mapped, and something else may be where they were. */
     if (set->pages && !is_forked(set))
@@ -60,6 +66,7 @@ struct rk_set *rk_set_free(struct rk_set *set)
     vector_free(&set->notes);
     arena_free(&set->texts);
     rk_host_free(set->own_host);
+    rk_host_free(set->host);
     free(set);
     return NULL;
 }
@@ -279,7 +286,7 @@ int rk_set_open(struct rk_host *host, const struct rk_events *events, const stru
     _cleanup_(set_cleanup) struct rk_set *set = calloc(1, sizeof *set);
     if (!set)
         return fail_memory(e, RK_STAGE_OPEN);
-    set->host = host;
+    set->host = host_keep(host);
     rc = options_check(&set->options, sizeof set->options, options, "rk_set_options", RK_STAGE_OPEN, e);
     if (rc == 0 && set->options.freeze && target &&
         (target_attaches(target->kind) || target->kind == TARGET_THREAD))

@@ -69,6 +69,9 @@ bool set_forked(const struct rk_set *set);
 /* A word that is not 0 as long as the answer is no; 0: ask set_forked(). */
 const uint32_t *set_fork_word(const struct rk_set *set);
 
+/* For a handle that reads the set as long as it lives: gives the set back, which rk_set_free() then frees once more. */
+struct rk_set *set_keep(struct rk_set *set);
+
 /* A set's rings have one reader: true, and it is the caller, until set_stream_end(); false: there is one. */
 bool set_stream_begin(struct rk_set *set);
 /* Calls `enabled` whenever rk_set_enable() has enabled the set, until set_stream_end(). */

@@ -34,6 +34,7 @@ struct stream_live *live_close(struct stream_live *live)
     if (live->epoll >= 0)
         sys_close(live->epoll);
     free(live->values);
+    rk_set_free(live->set);
     free(live);
     return NULL;
 }
@@ -138,7 +139,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
         return fail_memory(e, RK_STAGE_STREAM);
     }
     st->live = live;
-    live->set = set;
+    live->set = set_keep(set);
     live->n = set_n_rings(set);
     live->overwrite = set_options(set)->overwrite;
     live->epoll = sys_epoll_open();

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "base/text.h"
+#include "host/host.h"
 #include "host/list.h"
 #include "sys/limit.h"
 #include "target/target.h"
@@ -55,7 +56,7 @@ int target_cpus_take(struct rk_target *target, struct rk_host *host, const char 
         return fail(e, rc, RK_STAGE_TARGET, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
                     rc == -EMFILE ? sys_limit_more_descriptors() : NULL,
                     "which CPUs are online can't be read from /sys or /proc: %s", strerror(-rc));
-    target->host = host;
+    target->host = host_keep(host);
     if (!list)
         return 0;
     rc = cpu_list_parse(list, &target->cpus, &target->n_cpus, &position);

@@ -22,9 +22,16 @@ struct rk_target *target_new(enum target_kind kind, int32_t pid)
     return target;
 }
 
+struct rk_target *target_keep(struct rk_target *target)
+{
+    if (target)
+        __atomic_fetch_add(&target->others, 1, __ATOMIC_RELAXED);
+    return target;
+}
+
 struct rk_target *rk_target_free(struct rk_target *target)
 {
-    if (!target)
+    if (!target || __atomic_fetch_sub(&target->others, 1, __ATOMIC_ACQ_REL) > 0)
         return NULL;
     if (target->kind == TARGET_COMMAND)
         command_end(target);
@@ -40,6 +47,7 @@ struct rk_target *rk_target_free(struct rk_target *target)
         free(target->cgroups[i].path);
     }
     free(target->cgroups);
+    rk_host_free(target->host);
     free(target);
     return NULL;
 }

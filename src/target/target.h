@@ -27,6 +27,7 @@ enum target_state {
 };
 
 struct rk_target {
+    uint32_t others; /* handles that keep it beside its maker: target_keep() */
     enum target_kind kind;
     int32_t pid; /* thread, process or command; 0 self; -1 CPUs */
     int32_t
@@ -100,5 +101,9 @@ int target_cpus_take(struct rk_target *target, struct rk_host *host, const char 
 
 /* A zeroed target of that kind without descriptors, or NULL: out of memory. */
 struct rk_target *target_new(enum target_kind kind, int32_t pid);
+
+/* For a handle that uses the target as long as it lives: gives it back, which rk_target_free() then frees once more.
+ * Takes NULL. */
+struct rk_target *target_keep(struct rk_target *target);
 
 #endif
