@@ -100,7 +100,7 @@ static int our_read(void)
 {
     struct rk_value v[EVENTS];
 
-    return rk_set_read(set, 0, v, EVENTS);
+    return rk_set_read(set, 0, v, NULL, EVENTS);
 }
 
 /* ---------------------------------------------------------------- PAPI */

@@ -37,7 +37,7 @@ __attribute__((visibility("default"))) double bench_read(const char *events, uns
     rk_set_enable(set);
     clock_gettime(CLOCK_MONOTONIC, &begin);
     for (unsigned i = 0; i < times; i++)
-        rk_set_total(set, values, n);
+        rk_set_total(set, values, NULL, n);
     clock_gettime(CLOCK_MONOTONIC, &end);
     rk_set_free(set);
     rk_host_free(host);

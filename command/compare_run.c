@@ -221,19 +221,22 @@ static int take_counts(struct compare *c, struct rk_set *set, double *values)
 {
     size_t n = c->quantity_n - EVENTS;
     struct rk_value *counts = calloc(n + 1, sizeof *counts);
-    int rc = counts ? rk_set_total(set, counts, n) : -ENOMEM;
+    uint32_t *states = calloc(n + 1, sizeof *states);
+    int rc = counts && states ? rk_set_total(set, counts, states, n) : -ENOMEM;
 
     for (size_t i = 0; i < n && rc >= 0; i++) {
         struct quantity *q = &c->quantities[EVENTS + i];
         struct rk_error e = {.size = sizeof e};
-        values[EVENTS + i] = rk_value_scale(&counts[i], NULL, NULL) * q->scale;
-        if (counts[i].running || q->reason)
+        values[EVENTS + i] =
+            states[i] == RK_STATE_IDLE ? 0 : rk_value_scale(&counts[i], NULL, NULL) * q->scale;
+        if (states[i] >= RK_STATE_IDLE || q->reason)
             continue;
         if (rk_set_explain(set, SIZE_MAX, i, &e) < 0)
             snprintf(e.what, sizeof e.what, "it was enabled and never ran");
         remember_reason(q, &e);
     }
     free(counts);
+    free(states);
     if (rc >= 0)
         return 0;
     fprintf(stderr, "reckon compare: reading the counters failed: %s\n", strerror(-rc));

@@ -206,23 +206,35 @@ int measured_disable(struct measured *m)
     return rc;
 }
 
+uint32_t measured_join(uint32_t a, uint32_t b)
+{
+    if (a == RK_STATE_ABSENT || b == RK_STATE_ABSENT)
+        return RK_STATE_ABSENT;
+    if (a == RK_STATE_COUNTED || b == RK_STATE_COUNTED)
+        return RK_STATE_COUNTED;
+    return a == RK_STATE_STARVED || b == RK_STATE_STARVED ? RK_STATE_STARVED : a > b ? a : b;
+}
+
 /* Several processes make one sum. What could not be read in one of them is then not known of all. */
-static int read_sum(struct measured *m, struct rk_value *ret)
+static int read_sum(struct measured *m, struct rk_value *ret, uint32_t *ret_states)
 {
     size_t n = m->n_values;
-    struct rk_value *one = calloc(n ? n : 1, sizeof *one);
-    int rc = one ? 0 : -ENOMEM;
+    struct rk_value *one = calloc(n + 1, sizeof *one);
+    uint32_t *states = calloc(n + 1, sizeof *states);
+    int rc = one && states ? 0 : -ENOMEM;
 
     memset(ret, 0, n * sizeof *ret);
     for (size_t p = 0; rc == 0 && p < m->n; p++) {
-        rc = rk_set_total(m->parts[p].set, one, n);
+        rc = rk_set_total(m->parts[p].set, one, states, n);
         for (size_t i = 0; rc == 0 && i < n; i++) {
             ret[i].value += one[i].value;
             ret[i].enabled += one[i].enabled;
             ret[i].running += one[i].running;
+            ret_states[i] = p ? measured_join(ret_states[i], states[i]) : states[i];
         }
     }
     free(one);
+    free(states);
     return rc;
 }
 
@@ -293,23 +305,25 @@ int measured_follow(struct measured *m, struct rk_value **tables[], size_t n)
     return 0;
 }
 
-int measured_read(struct measured *m, struct rk_value *ret)
+int measured_read(struct measured *m, struct rk_value *ret, uint32_t *ret_states)
 {
     if (m->sum && m->n == 1)
-        return rk_set_total(m->parts[0].set, ret, m->n_values);
+        return rk_set_total(m->parts[0].set, ret, ret_states, m->n_values);
     if (m->sum && m->n > 1)
-        return read_sum(m, ret);
+        return read_sum(m, ret, ret_states);
     for (size_t p = 0; p < m->n; p++) {
         size_t n = rk_rows_count(m->parts[p].rows) * rk_set_event_count(m->parts[p].set);
-        int rc = rk_rows_read(m->parts[p].rows, ret, n);
+        int rc = rk_rows_read(m->parts[p].rows, ret, ret_states, n);
         if (rc < 0)
             return rc;
         ret += n;
+        ret_states += n;
     }
     return 0;
 }
 
-void measured_rows(const struct measured *m, const struct rk_value *values, struct rk_counts_row *ret)
+void measured_rows(const struct measured *m, const struct rk_value *values, const uint32_t *states,
+                   struct rk_counts_row *ret)
 {
     size_t at = 0;
 
@@ -320,11 +334,13 @@ void measured_rows(const struct measured *m, const struct rk_value *values, stru
             ret[at] = (struct rk_counts_row){
                 .set = m->parts[p].set,
                 .values = values,
+                .states = states,
                 .where = m->sum ? NULL : row.name,
                 .slots = row.slots,
                 .slot = row.by == RK_BY_ALL ? UINT64_MAX : row.slot,
             };
             values += rk_set_event_count(m->parts[p].set);
+            states += rk_set_event_count(m->parts[p].set);
         }
 }
 

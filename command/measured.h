@@ -49,11 +49,15 @@ int measured_disable(struct measured *measured);
  */
 int measured_follow(struct measured *measured, struct rk_value **tables[], size_t n);
 
-/* All values: n_values of them. 0 or -errno. */
-int measured_read(struct measured *measured, struct rk_value *ret);
+/* All values, and the state of each: n_values of them. 0 or -errno. */
+int measured_read(struct measured *measured, struct rk_value *ret, uint32_t *ret_states);
+
+/* The state of a sum of two. What is missing in one of them is missing in the sum. */
+uint32_t measured_join(uint32_t a, uint32_t b);
 
 /* n_rows of them, into `values`, of the same shape. */
-void measured_rows(const struct measured *measured, const struct rk_value *values, struct rk_counts_row *ret);
+void measured_rows(const struct measured *measured, const struct rk_value *values, const uint32_t *states,
+                   struct rk_counts_row *ret);
 
 /* The first set, or NULL: what is said of events is said of its. */
 const struct rk_set *measured_set(const struct measured *measured);

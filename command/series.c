@@ -1,5 +1,7 @@
 #include "series.h"
 
+#include "measured.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,9 +11,10 @@ static int begin(struct series *s, size_t n)
 
     s->n_values = n;
     s->sum = calloc(room, sizeof *s->sum);
+    s->states = calloc(room, sizeof *s->states);
     s->mean = calloc(room, sizeof *s->mean);
     s->square = calloc(room, sizeof *s->square);
-    return s->sum && s->mean && s->square ? 0 : -1;
+    return s->sum && s->states && s->mean && s->square ? 0 : -1;
 }
 
 static void welford(double value, uint32_t n, double *mean, double *square)
@@ -32,6 +35,8 @@ int series_add(struct series *s, const struct stat_run *run, size_t n)
         s->sum[i].value += run->values[i].value;
         s->sum[i].enabled += run->values[i].enabled;
         s->sum[i].running += run->values[i].running;
+        if (run->states)
+            s->states[i] = s->runs > 1 ? measured_join(s->states[i], run->states[i]) : run->states[i];
         welford(isnan(scaled) ? 0 : scaled, s->runs, &s->mean[i], &s->square[i]);
     }
     welford((double)run->wall_ns, s->runs, &s->wall_mean, &s->wall_square);
@@ -100,6 +105,7 @@ void series_counts(const struct series *s, struct rk_counts_row *rows, size_t n_
 void series_free(struct series *s)
 {
     free(s->sum);
+    free(s->states);
     free(s->mean);
     free(s->square);
     *s = (struct series){0};

@@ -11,6 +11,7 @@ struct series {
     size_t n_values;
     uint32_t runs;
     struct rk_value *sum;
+    uint32_t *states;      /* of the sums */
     double *mean, *square; /* sum of squared differences from the mean; after series_end() the deviation */
     double wall_mean, wall_square;
     struct rk_exit exit; /* sums, then means; the peak and the first status that was not 0 */

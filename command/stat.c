@@ -116,7 +116,7 @@ static int tell(const struct stat_options *o, const struct measured *m, const st
     int status = STATUS_FAILED;
 
     if (rows && title) {
-        measured_rows(m, s->sum, rows);
+        measured_rows(m, s->sum, s->states, rows);
         struct rk_counts counts = {.size = sizeof counts,
                                    .rows = rows,
                                    .n = m->n_rows,
@@ -183,7 +183,9 @@ static int run_all(const struct stat_options *o, struct rk_host *host, const str
             status = STATUS_FAILED;
         }
         free(run.values);
+        free(run.states);
         run.values = NULL;
+        run.states = NULL;
     }
     if (s.runs > 0) { /* also where a later run failed */
         series_end(&s);

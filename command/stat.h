@@ -58,6 +58,7 @@ int stat_options(int argc, char **argv, struct stat_options *options, struct sta
 /* What one run gave. */
 struct stat_run {
     struct rk_value *values; /* measured->n_values of them; the caller frees it */
+    uint32_t *states;        /* … and of their states, which the caller frees, too */
     struct rk_exit exit;
     bool has_exit;     /* there was a command, and it has ended */
     uint64_t wall_ns;  /* that the values cover */

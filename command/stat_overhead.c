@@ -31,7 +31,7 @@ static int region(struct rk_set *set, struct rk_value *total, struct stat_run *r
     int rc = rk_set_enable(set), off = rk_set_disable(set);
 
     run->wall_ns = clock_ns() - begin;
-    rc = rc < 0 ? rc : off < 0 ? off : rk_set_total(set, run->values, n);
+    rc = rc < 0 ? rc : off < 0 ? off : rk_set_total(set, run->values, NULL, n);
     for (size_t i = 0; rc == 0 && i < n; i++) {
         struct rk_value now = run->values[i];
         run->values[i] = (struct rk_value){now.value - total[i].value, now.enabled - total[i].enabled,

@@ -46,6 +46,7 @@ struct loop {
 
     struct rk_value *now, *before, *delta;
     struct rk_value *base; /* what had been counted when the run began; NULL: nothing */
+    uint32_t *states, *delta_states;
     struct rk_counts_row *rows;
 };
 
@@ -116,10 +117,12 @@ static int loop_make(struct loop *l)
     l->now = calloc(values, sizeof *l->now);
     l->before = calloc(values, sizeof *l->before);
     l->delta = calloc(values, sizeof *l->delta);
+    l->states = calloc(values, sizeof *l->states);
+    l->delta_states = calloc(values, sizeof *l->delta_states);
     l->rows = calloc(rows, sizeof *l->rows);
     for (int i = 0; l->fds && i < ENDS; i++)
         l->fds[i] = (struct pollfd){.fd = -1, .events = POLLIN};
-    if (!l->fds || !l->now || !l->before || !l->delta || !l->rows)
+    if (!l->fds || !l->now || !l->before || !l->delta || !l->states || !l->delta_states || !l->rows)
         return -1;
     l->fds[SIGNALS].fd = run_fd();
     l->tick = run_fd() < 0;
@@ -139,6 +142,8 @@ static void loop_free(struct loop *l)
     free(l->before);
     free(l->delta);
     free(l->base);
+    free(l->states);
+    free(l->delta_states);
     free(l->rows);
 }
 
@@ -167,9 +172,14 @@ static int follow(struct loop *l)
     l->followed_ns = clock_ns();
     if (measured_follow(l->m, tables, 3) == 0)
         return 0;
+    size_t values = l->m->n_values ? l->m->n_values : 1;
+    free(l->states);
+    free(l->delta_states);
     free(l->rows);
+    l->states = calloc(values, sizeof *l->states); /* filled by each reading */
+    l->delta_states = calloc(values, sizeof *l->delta_states);
     l->rows = calloc(l->m->n_rows ? l->m->n_rows : 1, sizeof *l->rows);
-    return l->rows ? 0 : -ENOMEM;
+    return l->states && l->delta_states && l->rows ? 0 : -ENOMEM;
 }
 
 /* now - before: true; or false and zeros, where it can't be read now. */
@@ -183,13 +193,21 @@ static bool subtract(const struct rk_value *now, const struct rk_value *before, 
     return on;
 }
 
+/* The state of a difference of two readings, the later one's being `state`. */
+static uint32_t state_between(uint32_t state, const struct rk_value *delta)
+{
+    if (state < RK_STATE_IDLE)
+        return state;
+    return delta->running ? RK_STATE_COUNTED : delta->enabled ? RK_STATE_STARVED : RK_STATE_IDLE;
+}
+
 /* What counts already has counted something by now: the run begins here. */
 static int take_base(struct loop *l)
 {
     size_t n = l->m->n_values;
 
     l->base = calloc(n ? n : 1, sizeof *l->base);
-    int rc = l->base ? measured_read(l->m, l->base) : -ENOMEM;
+    int rc = l->base ? measured_read(l->m, l->base, l->states) : -ENOMEM;
     if (rc == 0)
         memcpy(l->before, l->base, n * sizeof *l->base);
     l->since_ns = clock_ns();
@@ -201,7 +219,7 @@ static int read_now(struct loop *l)
 {
     int rc = follow(l);
 
-    return rc == 0 ? measured_read(l->m, l->now) : rc;
+    return rc == 0 ? measured_read(l->m, l->now, l->states) : rc;
 }
 
 /* What was counted since the last time that this was told. */
@@ -209,10 +227,12 @@ static void tell_interval(struct loop *l)
 {
     uint64_t time_ns = clock_ns() - l->start_ns, so_far = covered(l);
 
-    for (size_t i = 0; i < l->m->n_values; i++)
+    for (size_t i = 0; i < l->m->n_values; i++) {
         if (subtract(&l->now[i], &l->before[i], &l->delta[i]))
             l->before[i] = l->now[i];
-    measured_rows(l->m, l->delta, l->rows);
+        l->delta_states[i] = state_between(l->states[i], &l->delta[i]);
+    }
+    measured_rows(l->m, l->delta, l->delta_states, l->rows);
     struct rk_counts counts = {.size = sizeof counts,
                                .flags = l->told > 0 || l->o->no_header ? RK_COUNTS_NO_HEADER : 0,
                                .rows = l->rows,
@@ -387,10 +407,14 @@ static int end(struct loop *l, struct stat_run *ret)
         return rc;
     ret->wall_ns = l->m->started && ret->has_exit && l->since_ns ? ret->exit.wall_ns : wall_ns;
     ret->interrupted = l->interrupted;
-    for (size_t i = 0; l->base && i < l->m->n_values; i++)
+    for (size_t i = 0; l->base && i < l->m->n_values; i++) {
         subtract(&l->now[i], &l->base[i], &l->now[i]);
+        l->states[i] = state_between(l->states[i], &l->now[i]);
+    }
     ret->values = l->now;
+    ret->states = l->states;
     l->now = NULL;
+    l->states = NULL;
     return rc;
 }
 

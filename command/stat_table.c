@@ -70,7 +70,14 @@ static void metric_text(const struct rk_metric *metric, char *to, size_t size)
 
 static double shown(const struct table *t, const struct rk_counts_row *row, size_t i)
 {
+    if (row->values[i].running == 0)
+        return 0; /* its target did not run */
     return t->counts->runs > 1 && row->mean ? row->mean[i] : rk_value_scale(&row->values[i], NULL, NULL);
+}
+
+static bool is_known(const struct rk_counts_row *row, size_t i)
+{
+    return row->states ? row->states[i] >= RK_STATE_IDLE : row->values[i].running > 0;
 }
 
 static struct rk_event event_of(const struct rk_set *set, size_t i)
@@ -171,7 +178,7 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
     size_t at = put_prefix(t, row);
 
     print_safe(event.name, name, sizeof name);
-    if (v->running == 0) {
+    if (!is_known(row, i)) {
         fprintf(t->to, "  %s%*s%s  %s\n", t->c.fair, t->value, "not counted", t->c.plain, name);
         return;
     }
@@ -208,7 +215,7 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
 static bool is_idle(const struct table *t, const struct rk_counts_row *row)
 {
     for (size_t i = 0; i < rk_set_event_count(row->set); i++)
-        if (row->values[i].enabled)
+        if (row->values[i].enabled || (row->states && row->states[i] == RK_STATE_DISABLED))
             return false;
     return row->where || t->counts->time_ns;
 }
@@ -246,7 +253,7 @@ static void measure_line(struct table *t, const struct rk_counts_row *row, size_
     int n = 11; /* "not counted" */
 
     t->lines++;
-    if (row->values[i].running)
+    if (is_known(row, i))
         n = (int)print_columns(value_text(&event, shown(t, row, i), text, sizeof text));
     t->value = n > t->value ? n : t->value;
     n = (int)print_columns(print_safe(event.name, name, sizeof name));
@@ -290,7 +297,7 @@ static void put_times(const struct table *t)
 static bool is_missing(const struct table *t, const struct rk_set *set, size_t i)
 {
     for (size_t r = 0; r < t->counts->n; r++)
-        if (t->counts->rows[r].set == set && t->counts->rows[r].values[i].running == 0 &&
+        if (t->counts->rows[r].set == set && !is_known(&t->counts->rows[r], i) &&
             !is_idle(t, &t->counts->rows[r]))
             return true;
     return false;

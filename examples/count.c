@@ -26,7 +26,7 @@ int main(void)
     rk_set_enable(set);
     work();
     rk_set_disable(set);
-    rk_set_total(set, v, 2);
+    rk_set_total(set, v, NULL, 2);
     rk_set_free(set);
 
     printf("%" PRIu64 " ns, %" PRIu64 " page faults\n", v[0].value, v[1].value);

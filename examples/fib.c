@@ -75,7 +75,7 @@ int main(void)
     volatile uint64_t result = fib(30);
     rk_set_disable(set);
 
-    rk_set_total(set, &value, 1);
+    rk_set_total(set, &value, NULL, 1);
     printf("fib(30) = %" PRIu64 ": %" PRIu64 " %s\n", result, value.value, unit);
     rk_stream_drain(stream);
     while (rk_stream_next(stream, &record) == 1) {

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
     rk_set_enable(set);
     work();
     rk_set_disable(set);
-    rk_set_total(set, v, rk_set_event_count(set));
+    rk_set_total(set, v, NULL, rk_set_event_count(set));
 
     for (size_t i = 0; i < rk_set_event_count(set); i++) {
         struct rk_event event = {.size = sizeof event};

@@ -164,6 +164,8 @@ struct rk_counts_row {
     const struct rk_set *set;
     /* One for each event of the set. */
     const struct rk_value *values;
+    /* The enum rk_state of each; NULL: the set is asked about what did not run. */
+    const uint32_t *states;
     /* Over several runs, for each event: mean and standard deviation of the scaled count. NULL: there was one
      * run. */
     const double *mean, *stdev;

@@ -3,10 +3,10 @@
  *
  * 1. Count a region of your own code in five lines:                             reckon/set.h
  *
- *        struct rk_set *set;  struct rk_value v[2];
+ *        struct rk_set *set;  struct rk_value v;
  *        rk_set_self("instructions,page-faults", &set, NULL);
  *        rk_set_enable(set);  work();  rk_set_disable(set);
- *        rk_set_total(set, v, 2);
+ *        if (rk_set_value(set, "instructions", &v) == 0) printf("%" PRIu64 "\n", v.value);
  *        rk_set_free(set);
  *
  *    Or name the region, and let the environment say what to count: RK_REGION("parse");    reckon/region.h

@@ -4,18 +4,20 @@
  * Level 1, the calling thread, five lines:
  *
  *     struct rk_set *set;
- *     struct rk_value v[2];
+ *     struct rk_value v;
  *     rk_set_self("instructions,page-faults", &set, NULL);
  *     rk_set_enable(set);   work();   rk_set_disable(set);
- *     rk_set_total(set, v, 2);                 // v[i].value, unless v[i].running is 0
+ *     if (rk_set_value(set, "instructions", &v) == 0)
+ *         printf("%llu\n", (unsigned long long)v.value);
  *     rk_set_free(set);
  *
  * Level 2, any target and options: rk_set_open(). A set is opened disabled, except on a command, where
  * it begins at exec. All or nothing, unless `keep` is set. Where the kernel refuses what was asked and
  * less would do (kernel counting, say), the step down is taken and noted: rk_set_note_get().
  *
- * Counts are raw: value, and for how long the event was enabled and really counted. An event with
- * running == 0 was not counted; that is not 0. rk_value_scale() is the one scaling function.
+ * Counts are raw: value, and for how long the event was enabled and really counted. Each has a state (enum
+ * rk_state): a count of 0 is true where the event was counted or its target did not run, and unknown else.
+ * rk_value_scale() is the one scaling function.
  * Intervals are made by subtraction; nothing is ever reset.
  *
  * One set, one thread at a time. In a forked child every call gives -ESTALE.
@@ -157,16 +159,16 @@ RK_API int rk_set_slot_get(const struct rk_set *set, size_t slot, struct rk_slot
 /*
  * The perf_event descriptor of an event on a slot, and the kernel's id of it (PERF_EVENT_IOC_ID).
  *
- * The set owns the descriptor: don't close it. It is valid until rk_set_free(), or until an rk_set_refresh() that
- * returns more than 0. You may
+ * The set owns the descriptor: don't close it. It is valid until rk_set_free(), or until an rk_set_refresh()
+ * that returns more than 0. You may
  *   attach a BPF program and ask for those that are attached (PERF_EVENT_IOC_SET_BPF, _QUERY_BPF);
  *   put it into a BPF map (bpf_perf_event_output(), bpf_perf_event_read_value());
  *   ask for a signal (fcntl(2): F_SETOWN, F_SETSIG, O_ASYNC), or for so many samples (PERF_EVENT_IOC_REFRESH);
  *   read(2) it: that changes nothing. The format depends on the group.
  * To enable, disable or reset it, to map it, or to redirect its output makes the set's own results wrong.
  *
- * rk_set_fd() returns the descriptor, rk_set_id() 0 and *ret. Both return -ENODEV if the event is not open on this slot:
- * rk_set_explain() knows why. -ERANGE: there is no such slot or event.
+ * rk_set_fd() returns the descriptor, rk_set_id() 0 and *ret. Both return -ENODEV if the event is not open on
+ * this slot: rk_set_explain() knows why. -ERANGE: there is no such slot or event.
  */
 RK_API int rk_set_fd(const struct rk_set *set, size_t slot, size_t event);
 RK_API int rk_set_id(const struct rk_set *set, size_t slot, size_t event, uint64_t *ret);
@@ -186,17 +188,29 @@ RK_API int rk_set_note_get(const struct rk_set *set, size_t index, struct rk_not
 /* A count. Frozen: no field will ever be added. */
 struct rk_value {
     uint64_t value;
-    uint64_t enabled; /* ns */
-    uint64_t running; /* ns; 0: not counted. Less than enabled: multiplexed */
+    uint64_t enabled; /* ns for which the event was wanted */
+    uint64_t running; /* ns for which it was counted. Less than enabled: it shared its counter */
 };
+
+/* What a value means. From RK_STATE_IDLE on it is true, and a 0 is a 0; below, it is unknown. */
+enum rk_state {
+    RK_STATE_ABSENT,   /* there is no counter, or it could not be read */
+    RK_STATE_DISABLED, /* it was never enabled */
+    RK_STATE_STARVED,  /* it was enabled and never got a counter of the PMU */
+    RK_STATE_IDLE,     /* its target did not run */
+    RK_STATE_COUNTED,
+};
+/* "absent", "disabled", "starved", "idle", "counted"; "unknown" for other numbers. */
+RK_API const char *rk_state_name(uint32_t state);
 
 /*
  * Start and stop counting, on every slot. Hot: no allocation, no error object. Return 0 or -errno.
  *
- * Counters of other threads may be inherited while they are switched. Threads created during the call are switched too.
- * That takes three more system calls for each thread, and a free descriptor; without one, a new thread may be missed. If
- * a thread that was created after rk_set_open() creates another during the call, that one may be missed as well: a note
- * says so, once for a set (RK_CAUSE_RACE). A set that is opened enabled avoids this: subtract a first reading.
+ * Counters of other threads may be inherited while they are switched. Threads created during the call are
+ * switched too. That takes three more system calls for each thread, and a free descriptor; without one, a new
+ * thread may be missed. If a thread that was created after rk_set_open() creates another during the call,
+ * that one may be missed as well: a note says so, once for a set (RK_CAUSE_RACE). A set that is opened
+ * enabled avoids this: subtract a first reading.
  *
  * If the set has a live stream, the first rk_set_enable() also reads what runs already: reckon/stream.h.
  */
@@ -220,8 +234,8 @@ RK_API int rk_sets_disable(void);
  *
  * What was opened is enabled if the set is. What went keeps its counts: slots are added, never removed.
  *
- * Returns how many slots were opened or closed. 0 for other targets, and for sets that sample: their rings stay as they
- * are. On -errno, all that is open stays open, and the next call tries again.
+ * Returns how many slots were opened or closed. 0 for other targets, and for sets that sample: their rings
+ * stay as they are. On -errno, all that is open stays open, and the next call tries again.
  *
  * Takes time in proportion to the number of threads or CPUs. rk_rows_refresh() gives new slots their rows.
  */
@@ -235,13 +249,37 @@ RK_API int rk_set_modify(struct rk_set *set, size_t event, const struct rk_event
  * that only count. */
 RK_API int rk_set_lost(struct rk_set *set, size_t event, uint64_t *ret);
 
-/* All events of one slot, one read(2) per group or none; n is rk_set_event_count(). An event that could not
- * be read has running == 0, and rk_set_explain() knows the reason. Where a thread was opened on each CPU
- * apart (sampling), a slot is enabled whenever the thread runs, on whichever CPU: scale totals, not slots. */
-RK_API int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n);
+/*
+ * Reads one count by its name, summed over all slots.
+ *
+ * A name may have become several events, such as one for each kind of core of a hybrid CPU: their sum is
+ * returned. Of tasks, values and running times are added, and `enabled` is the greatest. Of CPUs, each event
+ * is scaled by its own times and the results are added; `running` is then such that rk_value_scale() of *ret
+ * returns that sum.
+ *
+ * `event` is a name as it was written, with its modifiers, as rk_event.name has it, or its canonical
+ * spelling. Where several texts fit, the first is meant.
+ *
+ * Returns 0 and *ret, which may be a true 0; -ENOENT: the set has no event of that name; -ENODATA: it was not
+ * counted, and rk_set_explain() knows the reason; or another -errno. *ret is untouched on failure.
+ */
+RK_API int rk_set_value(struct rk_set *set, const char *event, struct rk_value *ret);
 
-/* All events summed over all slots; an event that could not be read in one of them is not counted. */
-RK_API int rk_set_total(struct rk_set *set, struct rk_value *ret, size_t n);
+/*
+ * Hot: reads all events of one slot, with one read(2) per group or none. `ret` and `ret_states` have room for
+ * n items, at least rk_set_event_count(). *ret_states gets an enum rk_state for each value; it may be NULL. A
+ * value whose state is absent is {0, 0, 0}.
+ *
+ * A thread that was opened on each CPU apart (sampling) is enabled on all of them while it runs on one: scale
+ * totals, not slots. A slot on whose CPU it did not run is idle.
+ *
+ * A set that only rk_sets_enable() has enabled is taken for disabled as long as its target has not run.
+ */
+RK_API int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, uint32_t *ret_states, size_t n);
+
+/* Hot: reads all events, summed over all slots. An event that could not be read in one of them is absent. A sum is
+ * counted where a slot counted; else starved, where one starved. */
+RK_API int rk_set_total(struct rk_set *set, struct rk_value *ret, uint32_t *ret_states, size_t n);
 
 /* When rk_sets_read() has read, by CLOCK_MONOTONIC. */
 struct rk_instant {
@@ -264,37 +302,40 @@ struct rk_instant {
 RK_API int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret, size_t n,
                         struct rk_instant *ret_when);
 
-/* Cold: why an event (of a slot; SIZE_MAX: of any) was not counted. 0 and *ret, or -ENOENT: it was. */
+/* Cold: why an event (of a slot; SIZE_MAX: of any) was not counted. Returns 0 and *ret; -ENOENT: it was counted, or is
+ * idle. */
 RK_API int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, struct rk_error *ret);
 
 /*
- * The estimate of what would have been counted between `before` (NULL: the beginning) and `now`, had
- * the event run all the time; NaN where it did not run at all. *ret_bound (may be NULL): half the width
+ * Returns the estimate of what would have been counted between `before` (NULL: the beginning) and `now`, had
+ * the event run all the time; NaN where it did not run at all. *ret_bound (may be NULL) gets half the width
  * of a 95 % interval for that estimate, 0 where the event ran throughout.
  *
- * The interval is wide, and rightly so: one difference shows how much was counted, not how evenly, and what was done while
- * nobody looked may have been of another kind. An event that ran for half of a second has ± 23 %, for half of ten seconds
- * ± 7 %, for a tenth of ten seconds ± 22 %. Whoever reads more often knows more: rk_estimate_add(), below.
+ * The interval is wide, and rightly so. One difference shows how much was counted, not how evenly. What was
+ * done while nobody looked may have been of another kind. An event that ran for half of a second has ± 23 %,
+ * for half of ten seconds ± 7 %, for a tenth of ten seconds ± 22 %. More readings narrow it:
+ * rk_estimates_add().
  */
 RK_API double rk_value_scale(const struct rk_value *now, const struct rk_value *before, double *ret_bound);
 
 /*
- * A total that is read many times and never goes backwards, as V × E / R of the running totals may: what was counted,
- * and what it would have counted while it waited for the PMU, estimated interval by interval. Its bound is narrower the
- * more steady the readings show the rate to be. Zeroed to begin with; read once it is rk_value_scale().
- * src/set/scale.c has the derivation.
+ * Totals that are read many times and never go backwards, as V × E / R of running totals may: what was
+ * counted, and an estimate, interval by interval, of what would have been counted while the event waited for
+ * the PMU. The bound is narrower the more steady the readings show the rate to be. After one reading a total
+ * is rk_value_scale()'s. src/set/scale.c has the derivation.
  */
-struct rk_estimate {
-    struct rk_value last;                       /* what was read last */
-    struct rk_value from, past;                 /* where the open interval began; the one before it */
-    double waited, spread;                      /* closed intervals: the estimate, and how unsure it is */
-    double total;                               /* what was told last */
-    double since_value, since_running;          /* since the last observation */
-    double foretold, base, noise, observations; /* how well the rate so far foretells what comes */
-};
+struct rk_estimates;
 
-/* Takes the next reading; *ret_bound (may be NULL) as above, for the total. Returns the total; NaN until it first ran. */
-RK_API double rk_estimate_add(struct rk_estimate *estimate, const struct rk_value *now, double *ret_bound);
+/* Begins the estimates of n values. Returns 0 and *ret, or -ENOMEM. */
+RK_API int rk_estimates_open(size_t n, struct rk_estimates **ret, struct rk_error *e);
+
+/* Hot: takes the next reading of all n values. *ret gets n totals, NaN until the event first ran; *ret_bounds (may be
+ * NULL) their bounds. Returns 0, or -EINVAL where n is not the one of rk_estimates_open(). */
+RK_API int rk_estimates_add(struct rk_estimates *estimates, const struct rk_value *values, size_t n,
+                            double *ret, double *ret_bounds);
+
+/* Takes NULL; returns NULL. */
+RK_API struct rk_estimates *rk_estimates_free(struct rk_estimates *estimates);
 
 #ifdef __cplusplus
 }

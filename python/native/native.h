@@ -49,6 +49,7 @@ struct set {
     PyObject *host, *names, *units, *scales;
     PyTypeObject *reading; /* what read() makes: Reading or one made of it */
     Py_ssize_t n;          /* events */
+    uint32_t *states;      /* of each, as it was read last */
     Py_ssize_t users;      /* streams and captures that read it */
     int busy;              /* … one of them just now, without the interpreter's lock */
 };
@@ -57,11 +58,13 @@ struct reading {
     PyObject_VAR_HEAD PyObject *set; /* whose events they are */
     uint64_t time;                   /* CLOCK_MONOTONIC, or of a difference how long, ns */
     Py_ssize_t shape[2];             /* for the buffer: events, 3 */
-    struct rk_value value[];         /* … and behind them a byte for each event: see idle() */
+    struct rk_value value[];         /* … and behind them a byte for each event: its state */
 };
 
 /* A reading of n events of a set, zeroed, of a type that is Reading or made of it; NULL with MemoryError. */
 struct reading *reading_make(PyTypeObject *type, PyObject *set, Py_ssize_t n);
+/* The enum rk_state of each event. */
+void reading_states(struct reading *reading, const uint32_t *from);
 
 /* The stream's handle; NULL with an exception: it is closed, or in use. */
 struct rk_stream *stream_usable(PyObject *o);

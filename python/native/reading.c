@@ -5,15 +5,31 @@
 #include "native.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* 1: of a difference, the event was counted until then, and in that time nobody wanted it, since the target did not run:
- * the count is 0, and known. */
-static unsigned char *idle(struct reading *r)
+/* The enum rk_state of each event. */
+static unsigned char *states(struct reading *r)
 {
     return (unsigned char *)&r->value[r->shape[0]];
+}
+
+void reading_states(struct reading *r, const uint32_t *from)
+{
+    for (Py_ssize_t i = 0; i < r->shape[0]; i++)
+        states(r)[i] = (unsigned char)from[i];
+}
+
+/* Of values that were made of others: the times say what it is, where the others' are known. */
+static unsigned char state_made(const struct rk_value *v, unsigned a, unsigned b)
+{
+    unsigned least = a < b ? a : b;
+
+    if (v->running)
+        return RK_STATE_COUNTED;
+    return (unsigned char)(least < RK_STATE_IDLE ? least : v->enabled ? RK_STATE_STARVED : RK_STATE_IDLE);
 }
 
 struct reading *reading_make(PyTypeObject *type, PyObject *set, Py_ssize_t n)
@@ -68,6 +84,20 @@ static PyObject *reading_running(PyObject *o, void *unused)
     return column(o, offsetof(struct rk_value, running));
 }
 
+static PyObject *reading_states_(PyObject *o, void *unused)
+{
+    struct reading *r = (struct reading *)o;
+    PyObject *all = PyTuple_New(r->shape[0]);
+
+    (void)unused;
+    for (Py_ssize_t i = 0; all && i < r->shape[0]; i++) {
+        PyObject *item = text(rk_state_name(states(r)[i]));
+        if (!item || PyTuple_SetItem(all, i, item) < 0)
+            Py_CLEAR(all);
+    }
+    return all;
+}
+
 static PyObject *reading_time(PyObject *o, void *unused)
 {
     (void)unused;
@@ -91,8 +121,10 @@ static PyObject *reading_estimate(PyObject *o, PyObject *args)
         return NULL;
     if (event < 0 || event >= r->shape[0])
         return PyErr_Format(PyExc_IndexError, "there are %zd events", r->shape[0]);
-    if (idle(r)[event])
+    if (states(r)[event] == RK_STATE_IDLE)
         return Py_BuildValue("id", 0, 0.0);
+    if (states(r)[event] < RK_STATE_IDLE)
+        Py_RETURN_NONE;
     double estimate = rk_value_scale(&r->value[event], NULL, &bound);
     if (isnan(estimate))
         Py_RETURN_NONE;
@@ -125,7 +157,7 @@ static PyObject *reading_subtract(PyObject *left, PyObject *right)
         backwards |= subtract(&r->value[i].value, a->value[i].value, b->value[i].value);
         backwards |= subtract(&r->value[i].enabled, a->value[i].enabled, b->value[i].enabled);
         backwards |= subtract(&r->value[i].running, a->value[i].running, b->value[i].running);
-        idle(r)[i] = r->value[i].enabled == 0 && (a->value[i].running > 0 || idle(a)[i]);
+        states(r)[i] = state_made(&r->value[i], states(a)[i], RK_STATE_COUNTED);
     }
     if (backwards) {
         Py_DECREF(r);
@@ -151,7 +183,7 @@ static PyObject *reading_add(PyObject *left, PyObject *right)
         r->value[i] = (struct rk_value){a->value[i].value + b->value[i].value,
                                         a->value[i].enabled + b->value[i].enabled,
                                         a->value[i].running + b->value[i].running};
-        idle(r)[i] = r->value[i].enabled == 0 && (idle(a)[i] || idle(b)[i]);
+        states(r)[i] = state_made(&r->value[i], states(a)[i], states(b)[i]);
     }
     if (r)
         r->time = a->time + b->time;
@@ -185,6 +217,7 @@ static PyGetSetDef reading_properties[] = {
     {"raw", reading_raw, NULL, "Counts as the kernel has them.", NULL},
     {"enabled_ns", reading_enabled, NULL, "How long each event was wanted.", NULL},
     {"running_ns", reading_running, NULL, "How long each was counted; 0: not at all.", NULL},
+    {"states", reading_states_, NULL, "Of each: counted, idle (a true 0), starved, disabled, absent.", NULL},
     {"time_ns", reading_time, NULL, "When it was read (CLOCK_MONOTONIC); of a difference, how long.", NULL},
     {"source", reading_set, NULL, "The set that was read.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -209,12 +242,14 @@ static PyType_Spec reading_spec = {
 };
 
 struct estimate {
-    PyObject_HEAD struct rk_estimate *each;
+    PyObject_HEAD struct rk_estimates *handle;
+    double *totals, *bounds; /* the last ones */
     Py_ssize_t n;
 };
 
 static PyObject *estimate_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
+    struct rk_error e = RK_INIT(e);
     Py_ssize_t n;
 
     (void)kwargs;
@@ -226,21 +261,24 @@ static PyObject *estimate_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     if (!self)
         return NULL;
     self->n = n;
-    self->each = calloc((size_t)n + 1, sizeof *self->each);
-    if (!self->each) {
+    self->totals = calloc(2 * (size_t)n + 1, sizeof *self->totals);
+    self->bounds = self->totals ? self->totals + n : NULL;
+    int rc = rk_estimates_open((size_t)n, &self->handle, &e);
+    if (rc < 0 || !self->totals) {
         Py_DECREF(self);
-        return PyErr_NoMemory();
+        return rc < 0 ? raise_error(state_of_type(type), rc, &e) : PyErr_NoMemory();
     }
     return (PyObject *)self;
 }
 
 static void estimate_dealloc(PyObject *o)
 {
-    free(((struct estimate *)o)->each);
+    rk_estimates_free(((struct estimate *)o)->handle);
+    free(((struct estimate *)o)->totals);
     unmake(o);
 }
 
-/* add(reading): (total, bound) of each event so far; NaN until it first ran */
+/* add(reading): (total, bound) of each event so far; NaN until it first ran, 0 where its target has not run yet */
 static PyObject *estimate_add(PyObject *o, PyObject *args)
 {
     struct estimate *self = (struct estimate *)o;
@@ -251,10 +289,11 @@ static PyObject *estimate_add(PyObject *o, PyObject *args)
     struct reading *r = (struct reading *)of;
     if (r->shape[0] != self->n)
         return PyErr_Format(PyExc_ValueError, "a reading of %zd events, not %zd", r->shape[0], self->n);
+    rk_estimates_add(self->handle, r->value, (size_t)self->n, self->totals, self->bounds);
     all = PyTuple_New(self->n);
     for (Py_ssize_t i = 0; all && i < self->n; i++) {
-        double bound = 0, total = rk_estimate_add(&self->each[i], &r->value[i], &bound);
-        PyObject *row = Py_BuildValue("dd", total, bound);
+        bool idle = isnan(self->totals[i]) && states(r)[i] == RK_STATE_IDLE;
+        PyObject *row = Py_BuildValue("dd", idle ? 0 : self->totals[i], idle ? 0 : self->bounds[i]);
         if (!row || PyTuple_SetItem(all, i, row) < 0)
             Py_CLEAR(all);
     }

@@ -63,6 +63,10 @@ static int describe(struct set *self)
     self->scales = PyTuple_New(self->n);
     if (!self->names || !self->units || !self->scales)
         return -1;
+    if (!(self->states = calloc((size_t)self->n + 1, sizeof *self->states))) {
+        PyErr_NoMemory();
+        return -1;
+    }
     for (Py_ssize_t i = 0; i < self->n; i++) {
         struct rk_event event = {.size = sizeof event};
         rk_set_event_get(self->handle, (size_t)i, &event);
@@ -135,6 +139,7 @@ static void set_dealloc(PyObject *o)
     Py_XDECREF(self->names);
     Py_XDECREF(self->units);
     Py_XDECREF(self->scales);
+    free(self->states);
     Py_XDECREF((PyObject *)self->reading);
     unmake(o);
 }
@@ -208,11 +213,12 @@ static PyObject *set_read(PyObject *o, PyObject *unused)
     if (!r)
         return NULL;
     r->time = now_ns();
-    int rc = rk_set_total(set, r->value, (size_t)self->n);
+    int rc = rk_set_total(set, r->value, self->states, (size_t)self->n);
     if (rc < 0) {
         Py_DECREF(r);
         return raise_error(state_of(o), rc, NULL);
     }
+    reading_states(r, self->states);
     return (PyObject *)r;
 }
 
@@ -230,11 +236,12 @@ static PyObject *set_read_slot(PyObject *o, PyObject *args)
     if (!r)
         return NULL;
     r->time = now_ns();
-    int rc = rk_set_read(set, (size_t)slot, r->value, (size_t)self->n);
+    int rc = rk_set_read(set, (size_t)slot, r->value, self->states, (size_t)self->n);
     if (rc < 0) {
         Py_DECREF(r);
         return raise_error(state_of(o), rc, NULL);
     }
+    reading_states(r, self->states);
     return (PyObject *)r;
 }
 

@@ -43,6 +43,7 @@ class Reading:
     raw: tuple[int, ...]
     enabled_ns: tuple[int, ...]
     running_ns: tuple[int, ...]
+    states: tuple[str, ...]
     time_ns: int
     source: Set
     def estimate(self, event: int, /) -> tuple[int | float, float] | None: ...

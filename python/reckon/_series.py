@@ -44,6 +44,7 @@ class TimeSeries(Sequence[Row]):
         self.units, self.scales = tuple(units), tuple(scales)
         self._time = array.array("Q")
         self._kernel = array.array("Q")  # value, enabled, running of each event, row by row
+        self._known = bytearray()  # … and whether it was counted, or is 0 since the program did not run
         self._total = array.array("d")
         self._bound = array.array("d")
         self._estimate = _native.Estimate(len(self.events))
@@ -65,6 +66,7 @@ class TimeSeries(Sequence[Row]):
     def _add(self, when: int, reading: Counts) -> None:
         self._time.append(when)
         self._kernel.frombytes(bytes(reading))
+        self._known.extend(state in ("counted", "idle") for state in reading.states)
         for total, bound in self._estimate.add(reading):
             self._total.append(total)
             self._bound.append(bound)
@@ -80,7 +82,7 @@ class TimeSeries(Sequence[Row]):
 
     def _value(self, at: int, event: int) -> Number | None:
         value, enabled, running = self._kernel[3 * at : 3 * at + 3]
-        if running == 0:
+        if not self._known[at]:
             return None
         scale = self.scales[event]
         if running >= enabled:

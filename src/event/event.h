@@ -25,7 +25,22 @@ struct event_item {
     bool modified;     /* event.name ends with modifiers of its own */
     bool spread;       /* one of several that one text became, each on its own PMU: event.pmu */
     const char *shown; /* … and is called so, without modifiers; NULL: as written */
+    uint32_t number;   /* of the text that it was made from: others that it became have the same */
+    const char *text;  /* … that text, with its modifiers, and … */
+    const char *full;  /* … with its group's too */
 };
+
+/* What one event is called. Strings live as long as the set of events, canonical ones are the caller's to free. */
+struct event_names {
+    uint32_t number;   /* events that were made from one text have the same */
+    const char *text;  /* as it was written */
+    const char *full;  /* … with its group's modifiers */
+    char *canonical;   /* as rk_events_print() spells it */
+    char *generic;     /* … and where it is one of several on a hybrid CPU, what they all are; NULL: nothing */
+};
+
+/* 0 and *ret, or -ENOMEM. */
+int events_names(const struct rk_events *events, size_t index, struct event_names *ret);
 
 struct rk_events {
     VECTOR(struct event_item) list; /* by event.group, which ascends */

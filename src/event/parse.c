@@ -167,6 +167,10 @@ static int give_names(struct parser *p, size_t first, const char *name, const ch
         item->event.flags |= modifiers->flags;
         item->event.precise += modifiers->precise;
         item->modified = n > 0;
+        item->number = p->n_texts;
+        item->full = item->text = arena_text(&p->events->arena, name, (size_t)(p->at - name));
+        if (!item->text)
+            return fail_memory(p->e, RK_STAGE_EVENT);
         if (item->named)
             continue;
         if (item->shown) {
@@ -175,11 +179,12 @@ static int give_names(struct parser *p, size_t first, const char *name, const ch
             item->event.name =
                 parse_text(p, "%s%s%.*s", item->shown, n && !slash ? ":" : "", (int)n, letters);
         } else {
-            item->event.name = arena_text(&p->events->arena, name, (size_t)(p->at - name));
+            item->event.name = item->text;
         }
         if (!item->event.name)
             return fail_memory(p->e, RK_STAGE_EVENT);
     }
+    p->n_texts++;
     return 0;
 }
 
@@ -215,13 +220,17 @@ static int add_letters(struct parser *p, struct event_item *item, const struct m
 {
     const struct modifiers missing = {more->flags & ~item->event.flags, more->precise};
     char letters[MODIFIERS_ROOM];
-    const char *name = item->event.name;
+    const char *name = item->event.name, *text = item->text;
 
-    if (item->named || modifiers_print(&missing, letters) == 0)
+    if (modifiers_print(&missing, letters) == 0)
         return 0;
-    bool behind = item->modified || name[strlen(name) - 1] == '/';
-    item->event.name = parse_text(p, "%s%s%s", name, behind ? "" : ":", letters);
-    return item->event.name ? 0 : fail_memory(p->e, RK_STAGE_EVENT);
+    bool behind = item->modified || text[strlen(text) - 1] == '/';
+    if (!(item->full = parse_text(p, "%s%s%s", text, behind ? "" : ":", letters)))
+        return -ENOMEM;
+    if (item->named)
+        return 0;
+    behind = item->modified || name[strlen(name) - 1] == '/';
+    return (item->event.name = parse_text(p, "%s%s%s", name, behind ? "" : ":", letters)) ? 0 : -ENOMEM;
 }
 
 /* The group's modifiers onto its members, from `first` on. */

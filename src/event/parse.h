@@ -12,7 +12,8 @@ struct parser {
     const char *text, *at;
     struct rk_events *events;
     struct rk_error *e;
-    uint32_t group; /* of the next event */
+    uint32_t group;   /* of the next event */
+    uint32_t n_texts; /* that became events */
 };
 
 /*

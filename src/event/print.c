@@ -74,12 +74,12 @@ static int add_terms(struct text *text, const struct event_item *item, const cha
     return rc == 0 && item->named ? add_value(text, separator, "name=", item->event.name) : rc;
 }
 
-static int add_event(struct text *text, const struct event_item *item)
+static int add_event(struct text *text, const struct event_item *item, const char *body)
 {
     const struct rk_event *event = &item->event;
     struct modifiers modifiers = {event->flags, event->precise};
     char raw[24], letters[MODIFIERS_ROOM];
-    const char *name = item->body ? item->body : abi_event_name(event->type, event->config);
+    const char *name = body ? body : abi_event_name(event->type, event->config);
     bool terms =
         item->terms || item->extra || event->period || event->frequency || *event->filter || item->named;
 
@@ -110,7 +110,7 @@ int print_events(struct rk_events *events)
         if (rc == 0 && !with_last && with_next)
             rc = add(&text, "{", 1);
         if (rc == 0)
-            rc = add_event(&text, &list[i]);
+            rc = add_event(&text, &list[i], list[i].body);
         if (rc == 0 && with_last && !with_next)
             rc = add(&text, "}", 1);
     }
@@ -121,5 +121,35 @@ int print_events(struct rk_events *events)
         return rc;
     }
     events->canonical = text.bytes.items;
+    return 0;
+}
+
+static char *spell(const struct event_item *item, const char *body)
+{
+    struct text text = {0};
+
+    if (add_event(&text, item, body) < 0 || add(&text, "", 1) < 0)
+        vector_free(&text.bytes);
+    return text.bytes.items;
+}
+
+int events_names(const struct rk_events *events, size_t index, struct event_names *ret)
+{
+    const struct event_item *item = &events->list.items[index];
+    const struct rk_event *event = &item->event;
+    struct event_item alone = *item;
+    const char *generic = item->spread && (event->type == PERF_HARDWARE || event->type == PERF_HW_CACHE)
+                              ? abi_event_name(event->type, event->config & UINT32_MAX)
+                              : NULL;
+
+    *ret = (struct event_names){.number = item->number, .text = item->text, .full = item->full};
+    alone.terms = false;
+    ret->canonical = spell(item, item->body);
+    ret->generic = generic ? spell(&alone, generic) : NULL;
+    if (!ret->canonical || (generic && !ret->generic)) {
+        free(ret->canonical);
+        free(ret->generic);
+        return -ENOMEM;
+    }
     return 0;
 }

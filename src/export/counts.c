@@ -11,6 +11,25 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* Without states: what did not run, and is not to be explained, is idle. */
+static uint32_t state_of_cell(const struct rk_counts_row *row, size_t event)
+{
+    struct rk_error why = {.size = sizeof why};
+    size_t slot = row->slot < SIZE_MAX ? (size_t)row->slot : SIZE_MAX;
+
+    if (row->states)
+        return row->states[event];
+    if (row->values[event].running)
+        return RK_STATE_COUNTED;
+    struct rk_note note = {.size = sizeof note};
+    for (size_t i = 0; i < rk_set_note_count(row->set); i++)
+        if (rk_set_note_get(row->set, i, &note) == 0 && note.event == event && note.absent)
+            return RK_STATE_ABSENT;
+    return row->values[event].enabled == 0 && rk_set_explain(row->set, slot, event, &why) == -ENOENT
+               ? RK_STATE_IDLE
+               : RK_STATE_STARVED;
+}
+
 struct cell counts_cell(const struct rk_counts *counts, const struct rk_counts_row *row, size_t event)
 {
     struct cell cell = {.event = {.size = sizeof cell.event, .name = "", .unit = ""},
@@ -21,8 +40,13 @@ struct cell counts_cell(const struct rk_counts *counts, const struct rk_counts_r
     double scale = cell.event.scale != 0 ? cell.event.scale : 1.0;
     if (!cell.event.unit)
         cell.event.unit = "";
-    cell.counted = cell.value.running > 0;
-    if (!cell.counted)
+    uint32_t state = state_of_cell(row, event);
+    cell.counted = state >= RK_STATE_IDLE;
+    if (state == RK_STATE_IDLE) {
+        cell.value = (struct rk_value){0};
+        cell.percent = 100.0;
+    }
+    if (state != RK_STATE_COUNTED)
         return cell;
     cell.scaled = rk_value_scale(&cell.value, NULL, &cell.bound) * scale;
     cell.bound *= scale;

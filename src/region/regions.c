@@ -173,7 +173,7 @@ struct region_thread *regions_join(struct regions *regions)
 
 void region_thread_read(struct region_thread *thread, struct rk_value *ret)
 {
-    if (!thread->set || rk_set_read(thread->set, 0, ret, thread->tree.n_events) < 0)
+    if (!thread->set || rk_set_read(thread->set, 0, ret, NULL, thread->tree.n_events) < 0)
         memset(ret, 0, thread->tree.n_events * sizeof *ret);
 }
 

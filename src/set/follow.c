@@ -78,7 +78,7 @@ void follow_close(struct rk_set *set, uint32_t slot)
 {
     struct rk_value *past = past_of(set, slot);
 
-    if (rk_set_read(set, slot, set->row, set->n_events) == 0) /* with the past's added already */
+    if (rk_set_read(set, slot, set->row, NULL, set->n_events) == 0) /* with the past's added already */
         for (uint32_t i = 0; i < set->n_events; i++)
             if (!set->faults[(size_t)slot * set->n_events + i])
                 past[i] = set->row[i];

@@ -31,7 +31,7 @@ int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret
         return -EINVAL;
     when.from_ns = sys_clock_ns();
     for (size_t i = 0; rc == 0 && i < sets_n; i++) {
-        rc = rk_set_total(sets[i], ret, sets[i]->n_events);
+        rc = rk_set_total(sets[i], ret, NULL, sets[i]->n_events);
         ret += sets[i]->n_events;
     }
     when.to_ns = sys_clock_ns();

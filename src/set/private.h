@@ -30,8 +30,20 @@
 #include <stdbool.h>
 #include <unistd.h>
 
+/* What an event may be asked for by; in set->texts. */
+enum set_name {
+    SET_NAME_SHOWN,     /* event.name */
+    SET_NAME_CANONICAL, /* as rk_events_print() spells it */
+    SET_NAME_FULL,      /* as it was written, with its group's modifiers … */
+    SET_NAME_GENERIC,   /* … canonical, whatever PMU of a hybrid CPU it is on */
+    SET_NAME_TEXT,      /* as it was written */
+    SET_NAMES,
+};
+
 struct set_event {
     struct rk_event event;        /* as opened; its strings are in set->texts */
+    const char *names[SET_NAMES]; /* NULL: none of that kind */
+    uint32_t number;              /* of the text that it was made from */
     struct perf_attr attr;        /* as opened; .size is the kernel's where it knew less */
     uint32_t leader;              /* index of its group's leader; its own where it leads or stands alone */
     struct perf_attr opened_attr; /* these two as the descriptors of the first slot have them */
@@ -40,6 +52,7 @@ struct set_event {
     int32_t code;        /* … and this is the -errno */
     uint8_t split;       /* its weak group did not fit: SPLIT_… */
     uint32_t part;       /* SPLIT_RATIOS: the first of those that it is opened with */
+    bool bound;          /* its PMU is one kind of core of a hybrid CPU's: elsewhere it counts nothing */
     bool no_user_access; /* arm64: the PMU refuses user-space reads of it */
 };
 
@@ -94,6 +107,7 @@ struct rk_set {
     bool on_cpus;       /* each thread on each of `cpus` apart: rk_target_on_cpus() */
     bool streamed;      /* a stream reads its rings */
     bool enabled;       /* by rk_set_enable(), or from the beginning */
+    bool was_enabled;   /* … at any time */
     bool user_read;     /* some group has pages that may be read in user space */
     bool faulty;        /* some of `faults` is set */
     bool partial;       /* some group is not open on some slot: set/where.h */
@@ -129,7 +143,10 @@ struct rk_set {
     struct set_ring *rings;
     struct perf_page **pages; /* one per event of the only slot: counter pages; NULL where there is none */
     uint64_t *words;          /* what a read(2) of the largest group gives … */
-    struct rk_value *row;     /* … and a slot's values: scratch, so that reading allocates nothing */
+    struct rk_value *row;     /* … and a slot's values and states: scratch, so that reading allocates nothing */
+    uint32_t *states;
+    struct rk_value *sums;    /* … and those of all slots */
+    uint32_t *sum_states;
 
     struct set_ring_bytes ring_bytes;
 

@@ -9,10 +9,11 @@
  */
 #include "set/private.h"
 
+#include "set/descriptor.h"
 #include "set/follow.h"
 #include "set/here.h"
+#include "set/state.h"
 #include "set/user_read.h"
-#include "set/descriptor.h"
 #include "sys/perf.h"
 #include "sys/process.h"
 
@@ -249,12 +250,29 @@ static __attribute__((noinline)) int read_page(struct rk_set *set, size_t slot, 
     return 0;
 }
 
-int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n)
+static inline int read_either(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n)
+{
+    const struct perf_page *page = set->only_page;
+
+    return page ? read_page(set, slot, ret, n, page) : read_called(set, slot, ret, n);
+}
+
+static __attribute__((noinline)) int read_with_states(struct rk_set *set, size_t slot, struct rk_value *ret,
+                                                      uint32_t *states, size_t n)
+{
+    int rc = read_either(set, slot, ret, n);
+
+    if (rc == 0)
+        state_slot(set, (uint32_t)slot, ret, states);
+    return rc;
+}
+
+int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, uint32_t *ret_states, size_t n)
 {
     if (__builtin_expect(!set, 0))
         return -EINVAL;
-    const struct perf_page *page = set->only_page;
-    return page ? read_page(set, slot, ret, n, page) : read_called(set, slot, ret, n);
+    return __builtin_expect(ret_states != NULL, 0) ? read_with_states(set, slot, ret, ret_states, n)
+                                                   : read_either(set, slot, ret, n);
 }
 
 /* A thread that is opened on each CPU apart is enabled on all of them while it runs on one: its enabled time is
@@ -265,33 +283,61 @@ static bool is_same_thread(const struct rk_set *set, uint32_t slot)
            set->slots[slot].pid == set->slots[slot - 1].pid;
 }
 
-int rk_set_total(struct rk_set *set, struct rk_value *ret, size_t n)
+/* Whether an earlier slot of the thread has the event: of a PMU with CPUs of its own not each has. */
+static bool was_in_earlier(const struct rk_set *set, uint32_t slot, uint32_t event)
+{
+    if (!set->partial)
+        return is_same_thread(set, slot);
+    for (; is_same_thread(set, slot); slot--)
+        if (fd_of(set, slot - 1, event) >= 0)
+            return true;
+    return false;
+}
+
+static void add_slot(const struct rk_set *set, uint32_t slot, struct rk_value *ret)
+{
+    bool same = is_same_thread(set, slot);
+
+    for (uint32_t i = 0; i < set->n_events; i++)
+        if (!set->events[i].absent) {
+            ret[i].value += set->row[i].value;
+            ret[i].enabled += same && was_in_earlier(set, slot, i) ? 0 : set->row[i].enabled;
+            ret[i].running += set->row[i].running;
+        }
+}
+
+int rk_set_total(struct rk_set *set, struct rk_value *ret, uint32_t *ret_states, size_t n)
 {
     if (!set)
         return -EINVAL;
     if (set->n_slots == 1)
-        return rk_set_read(set, 0, ret, n);
+        return rk_set_read(set, 0, ret, ret_states, n);
     if (is_forked(set))
         return -ESTALE;
     if (n < set->n_events || !ret)
         return -EINVAL;
-    for (uint32_t i = 0; i < set->n_events; i++)
-        ret[i] = (struct rk_value){0};
+    memset(ret, 0, set->n_events * sizeof *ret);
+    for (uint32_t i = 0; ret_states && i < set->n_events; i++)
+        ret_states[i] = RK_STATE_ABSENT;
     for (uint32_t slot = 0; slot < set->n_slots; slot++) {
-        bool same = is_same_thread(set, slot);
         read_slot(set, slot, set->row);
-        for (uint32_t i = 0; i < set->n_events; i++)
-            if (!set->events[i].absent) {
-                ret[i].value += set->row[i].value;
-                ret[i].enabled += same ? 0 : set->row[i].enabled;
-                ret[i].running += set->row[i].running;
-            }
+        add_slot(set, slot, ret);
+        if (ret_states) {
+            state_slot(set, slot, set->row, set->states);
+            state_add(set, set->states, ret_states);
+        }
     }
+    if (ret_states)
+        state_sums(set, ret, ret_states);
     /* A slot that could not be read makes the sum of its event unknown, not smaller. */
     for (uint32_t slot = 0; set->faulty && slot < set->n_slots; slot++)
-        for (uint32_t i = 0; i < set->n_events; i++)
-            if (set->faults[(size_t)slot * set->n_events + i])
+        for (uint32_t i = 0; i < set->n_events; i++) {
+            int32_t fault = set->faults[(size_t)slot * set->n_events + i];
+            if (fault)
                 ret[i] = (struct rk_value){0};
+            if (fault && ret_states)
+                ret_states[i] = state_fault(ret_states[i], fault);
+        }
     return 0;
 }
 

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "set/private.h"
+#include "set/state.h"
 #include "sys/file.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@ struct rk_rows {
     uint32_t *row_of;
     struct rk_row *rows;
     size_t n, slots;       /* … and how many slots are in them: a set may get more */
-    struct rk_value *slot; /* scratch: the values of one slot */
+    struct rk_value *slot; /* scratch: the values of one slot … */
+    uint32_t *states;      /* … and their states */
     struct arena names;
 };
 
@@ -40,6 +41,7 @@ struct rk_rows *rk_rows_free(struct rk_rows *rows)
     free(rows->row_of);
     free(rows->rows);
     free(rows->slot);
+    free(rows->states);
     rk_set_free(rows->set);
     free(rows);
     return NULL;
@@ -222,7 +224,8 @@ static int fill(struct rk_rows *rows, struct rk_host *host, struct rk_error *e)
     rows->row_of = calloc(n, sizeof *rows->row_of);
     rows->rows = calloc(n, sizeof *rows->rows);
     rows->slot = calloc(set->n_events ? set->n_events : 1, sizeof *rows->slot);
-    if (!places || !rows->row_of || !rows->rows || !rows->slot)
+    rows->states = calloc(set->n_events ? set->n_events : 1, sizeof *rows->states);
+    if (!places || !rows->row_of || !rows->rows || !rows->slot || !rows->states)
         return fail_memory(e, RK_STAGE_READ);
     for (uint32_t i = 0; i < set->n_slots; i++) {
         int rc = place_slot(rows, host, i, &places[i], e);
@@ -329,19 +332,24 @@ int rk_rows_get(const struct rk_rows *rows, size_t row, struct rk_row *ret)
 }
 
 /* A slot that could not be read makes the sum of its row unknown, not smaller. */
-static void forget_faulty(struct rk_rows *rows, struct rk_value *ret)
+static void forget_faulty(struct rk_rows *rows, struct rk_value *ret, uint32_t *ret_states)
 {
     const struct rk_set *set = rows->set;
 
     for (uint32_t slot = 0; slot < rows->slots && slot < set->n_slots; slot++)
-        for (uint32_t i = 0; i < set->n_events; i++)
-            if (set->faults[(size_t)slot * set->n_events + i]) {
-                ret[(size_t)rows->row_of[slot] * set->n_events + i] = (struct rk_value){0};
-                rows->rows[rows->row_of[slot]].slot = slot;
-            }
+        for (uint32_t i = 0; i < set->n_events; i++) {
+            int32_t fault = set->faults[(size_t)slot * set->n_events + i];
+            size_t at = (size_t)rows->row_of[slot] * set->n_events + i;
+            if (!fault)
+                continue;
+            ret[at] = (struct rk_value){0};
+            rows->rows[rows->row_of[slot]].slot = slot;
+            if (ret_states)
+                ret_states[at] = state_fault(ret_states[at], fault);
+        }
 }
 
-int rk_rows_read(struct rk_rows *rows, struct rk_value *ret, size_t n)
+int rk_rows_read(struct rk_rows *rows, struct rk_value *ret, uint32_t *ret_states, size_t n)
 {
     if (!rows || !ret)
         return -EINVAL;
@@ -350,23 +358,27 @@ int rk_rows_read(struct rk_rows *rows, struct rk_value *ret, size_t n)
     if (n < rows->n * events)
         return -EINVAL;
     memset(ret, 0, rows->n * events * sizeof *ret);
+    for (size_t i = 0; ret_states && i < rows->n * events; i++)
+        ret_states[i] = RK_STATE_ABSENT;
     for (uint32_t slot = 0; slot < rows->slots && slot < set->n_slots; slot++) {
         /* A thread that is opened on each CPU apart is enabled on all of them while it runs on one. */
         bool again = slot > 0 && !set->on_cpus && set->slots[slot].pid >= 0 &&
                      set->slots[slot].pid == set->slots[slot - 1].pid &&
                      rows->row_of[slot] == rows->row_of[slot - 1];
-        struct rk_value *to = &ret[rows->row_of[slot] * events];
-        int rc = rk_set_read(set, slot, rows->slot, events);
+        size_t to = rows->row_of[slot] * events;
+        int rc = rk_set_read(set, slot, rows->slot, ret_states ? rows->states : NULL, events);
         if (rc < 0)
             return rc;
         for (size_t i = 0; i < events; i++)
             if (!set->events[i].absent) {
-                to[i].value += rows->slot[i].value;
-                to[i].enabled += again ? 0 : rows->slot[i].enabled;
-                to[i].running += rows->slot[i].running;
+                ret[to + i].value += rows->slot[i].value;
+                ret[to + i].enabled += again ? 0 : rows->slot[i].enabled;
+                ret[to + i].running += rows->slot[i].running;
             }
+        if (ret_states)
+            state_add(set, rows->states, &ret_states[to]);
     }
     if (set->faulty)
-        forget_faulty(rows, ret);
+        forget_faulty(rows, ret, ret_states);
     return 0;
 }

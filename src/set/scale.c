@@ -19,9 +19,13 @@
  *
  * What is not covered: a program whose phases march in step with the turns.
  */
+#include "base/error.h"
+
+#include <errno.h>
 #include <math.h>
 #include <reckon/set.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TURN_NS 10e6
@@ -104,7 +108,21 @@ double rk_value_scale(const struct rk_value *now, const struct rk_value *before,
  * a narrower one where the rate is steady, a wider one where it is wilder than assumed. Readings closer together than a
  * turn say nothing about how turns differ, and are taken together.
  */
-static void observe(struct rk_estimate *x, double value, double running)
+struct estimate {
+    struct rk_value last;                       /* what was read last */
+    struct rk_value from, past;                 /* where the open interval began; the one before it */
+    double waited, spread;                      /* closed intervals: the estimate, and how unsure it is */
+    double total;                               /* what was returned last */
+    double since_value, since_running;          /* since the last observation */
+    double foretold, base, noise, observations; /* how well the rate so far foretells what comes */
+};
+
+struct rk_estimates {
+    size_t n;
+    struct estimate of[];
+};
+
+static void observe(struct estimate *x, double value, double running)
 {
     x->since_value += value;
     x->since_running += running;
@@ -121,7 +139,7 @@ static void observe(struct rk_estimate *x, double value, double running)
 }
 
 /* The sum as it stands with the open interval, which is closed where it is long enough; *ret_spread with it. */
-static double value_open(struct rk_estimate *x, double *ret_spread)
+static double value_open(struct estimate *x, double *ret_spread)
 {
     const struct rk_value open = {x->last.value - x->from.value, x->last.enabled - x->from.enabled,
                                   x->last.running - x->from.running};
@@ -149,13 +167,13 @@ static double value_open(struct rk_estimate *x, double *ret_spread)
     return (double)x->last.value + waited;
 }
 
-double rk_estimate_add(struct rk_estimate *x, const struct rk_value *now, double *ret_bound)
+/* The next reading of a value. Returns the total; NaN until it first ran. */
+static double estimate_add(struct estimate *x, const struct rk_value *now, double *ret_bound)
 {
-    if (!x || !now)
-        return NAN;
     const struct rk_value *last = &x->last;
-    double sum = NAN, bound = NAN, spread;
+    double sum = NAN, spread;
 
+    *ret_bound = NAN;
     if (now->running > 0 && now->running >= last->running && now->enabled >= last->enabled &&
         now->value >= last->value) { /* else it never ran, or could not be read this time */
         observe(x, (double)(now->value - last->value), (double)(now->running - last->running));
@@ -164,10 +182,39 @@ double rk_estimate_add(struct rk_estimate *x, const struct rk_value *now, double
     if (last->running > 0) {
         sum = value_open(x, &spread);
         x->total = sum > x->total ? sum : x->total;
-        bound = half_width(last, spread, x->noise, x->observations) + (x->total - sum);
+        *ret_bound = half_width(last, spread, x->noise, x->observations) + (x->total - sum);
         sum = x->total;
     }
-    if (ret_bound)
-        *ret_bound = bound;
     return sum;
+}
+
+int rk_estimates_open(size_t n, struct rk_estimates **ret, struct rk_error *e)
+{
+    if (!ret)
+        return fail_null(e, RK_STAGE_READ, "rk_estimates_open", "ret");
+    struct rk_estimates *estimates =
+        n < SIZE_MAX / sizeof *estimates->of - 1 ? calloc(1, sizeof *estimates + n * sizeof *estimates->of) : NULL;
+    if (!estimates)
+        return fail_memory(e, RK_STAGE_READ);
+    estimates->n = n;
+    *ret = estimates;
+    return 0;
+}
+
+int rk_estimates_add(struct rk_estimates *estimates, const struct rk_value *values, size_t n, double *ret,
+                     double *ret_bounds)
+{
+    double unwanted;
+
+    if (!estimates || !values || !ret || n != estimates->n)
+        return -EINVAL;
+    for (size_t i = 0; i < n; i++)
+        ret[i] = estimate_add(&estimates->of[i], &values[i], ret_bounds ? &ret_bounds[i] : &unwanted);
+    return 0;
+}
+
+struct rk_estimates *rk_estimates_free(struct rk_estimates *estimates)
+{
+    free(estimates);
+    return NULL;
 }

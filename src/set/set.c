@@ -13,6 +13,7 @@
 #include "set/opening.h"
 #include "set/plan.h"
 #include "set/policy.h"
+#include "set/where.h"
 #include "sys/perf.h"
 #include "sys/process.h"
 #include "target/freeze.h"
@@ -63,12 +64,38 @@ struct rk_set *rk_set_free(struct rk_set *set)
     free(set->pages);
     free(set->words);
     free(set->row);
+    free(set->states);
+    free(set->sums);
+    free(set->sum_states);
     vector_free(&set->notes);
     arena_free(&set->texts);
     rk_host_free(set->own_host);
     rk_host_free(set->host);
     free(set);
     return NULL;
+}
+
+/* What the event may be asked for by: rk_set_value(). */
+static int copy_names(struct rk_set *set, const struct rk_events *events, uint32_t event)
+{
+    struct set_event *to = &set->events[event];
+    struct event_names names;
+    int rc = events_names(events, event, &names);
+
+    if (rc < 0)
+        return rc;
+    const char *from[SET_NAMES] = {[SET_NAME_SHOWN] = to->event.name,
+                                   [SET_NAME_CANONICAL] = names.canonical,
+                                   [SET_NAME_FULL] = names.full,
+                                   [SET_NAME_GENERIC] = names.generic,
+                                   [SET_NAME_TEXT] = names.text};
+    for (int kind = 0; kind < SET_NAMES && rc == 0; kind++)
+        if (from[kind] && !(to->names[kind] = arena_text(&set->texts, from[kind], strlen(from[kind]))))
+            rc = -ENOMEM;
+    to->number = names.number;
+    free(names.canonical);
+    free(names.generic);
+    return rc;
 }
 
 static int copy_events(struct rk_set *set, const struct rk_events *events)
@@ -86,6 +113,9 @@ static int copy_events(struct rk_set *set, const struct rk_events *events)
         to->filter = arena_text(&set->texts, to->filter, strlen(to->filter));
         if (!to->name || !to->unit || !to->pmu || !to->probe || !to->filter)
             return -ENOMEM;
+        if ((rc = copy_names(set, events, i)) < 0)
+            return rc;
+        set->events[i].bound = where_is_bound(set->host, to);
         if (to->flags & RK_EVENT_PRECISE_MAX)
             to->precise = set->sampling ? 3 : 0; /* policy_step() goes down from there */
     }
@@ -105,8 +135,11 @@ static int make_room(struct rk_set *set, const struct plan *plan)
     set->members = calloc(n, sizeof *set->members);
     set->words = calloc(3 + 3 * n, sizeof *set->words);
     set->row = calloc(n, sizeof *set->row);
+    set->states = calloc(n, sizeof *set->states);
+    set->sums = calloc(n, sizeof *set->sums);
+    set->sum_states = calloc(n, sizeof *set->sum_states);
     if (!set->events || !set->slots || !set->fds || !set->faults || !set->groups || !set->members ||
-        !set->words || !set->row)
+        !set->words || !set->row || !set->states || !set->sums || !set->sum_states)
         return -ENOMEM;
     for (size_t i = 0; i < cells; i++)
         set->fds[i] = -1;
@@ -235,7 +268,7 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     set->family = plan->inherit && target->kind != TARGET_SELF;
     set->mark = plan->mark;
     set->follows = target_by_cpu(target->kind) && !target->cpus && !set->sampling;
-    set->enabled = set->options.enabled;
+    set->enabled = set->was_enabled = set->options.enabled;
     set->ring_bytes = (struct set_ring_bytes){
         .now = plan->ring_bytes, .wanted = plan->ring_wanted, .fixed = set->options.ring_bytes != 0};
     if (set->options.sample & RK_SAMPLE_STACK_USER && !set->options.wakeup_bytes &&

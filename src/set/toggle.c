@@ -143,6 +143,7 @@ int rk_set_enable(struct rk_set *set)
 
     if (set) {
         set->enabled |= rc == 0;
+        set->was_enabled |= rc == 0;
         set_choose_page(set);
         if (rc == 0 && set->when_enabled)
             set->when_enabled(set->when_enabled_context);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool is_on(struct rk_host *host, const struct rk_event *event, int32_t cpu)
 {
@@ -18,6 +19,17 @@ static bool is_on(struct rk_host *host, const struct rk_event *event, int32_t cp
         return true; /* the kernel will say */
     for (size_t i = 0; i < n; i++)
         if (cpus[i] == cpu)
+            return true;
+    return false;
+}
+
+bool where_is_bound(struct rk_host *host, const struct rk_event *event)
+{
+    struct host_pmu *const *cores;
+    int n = *event->pmu ? host_cores(host, &cores) : 0;
+
+    for (int i = 0; n > 1 && i < n; i++)
+        if (strcmp(cores[i]->name, event->pmu) == 0)
             return true;
     return false;
 }

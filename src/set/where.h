@@ -11,6 +11,9 @@
 #include "set/plan.h"
 #include "set/private.h"
 
+/* Whether the event is of one kind of core of a hybrid CPU. */
+bool where_is_bound(struct rk_host *host, const struct rk_event *event);
+
 bool where_is_group(const struct rk_set *set, const struct set_group *group, int32_t cpu);
 
 /* Side-band records come from one event of each slot: of the first group that is open everywhere, else of those (a

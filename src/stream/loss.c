@@ -32,7 +32,7 @@ static int samples_due(const struct stream_live *live, uint32_t event, uint64_t 
     uint64_t due = 0;
 
     for (uint32_t slot = 0; slot < set_n_slots(set); slot++) {
-        int r = rk_set_read(set, slot, live->values, set_n_events(set));
+        int r = rk_set_read(set, slot, live->values, NULL, set_n_events(set));
         if (r < 0)
             return r;
         due += live->values[event].value / period;

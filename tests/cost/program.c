@@ -25,7 +25,7 @@ static int reads(const char *events, int times)
     }
     rk_set_enable(set);
     for (int i = 0; i < times; i++)
-        if (rk_set_read(set, 0, v, rk_set_event_count(set)) < 0)
+        if (rk_set_read(set, 0, v, NULL, rk_set_event_count(set)) < 0)
             return 1;
     rk_set_free(set);
     return 0;

@@ -42,8 +42,8 @@ static int read_all(struct handles *h, uint32_t by)
     rows = calloc(rk_rows_count(h->rows) * n + 1, sizeof *rows);
     fault_pause(false);
     EXPECT(rows);
-    HOT(rk_set_total(h->set, v, 4));
-    HOT(rk_rows_read(h->rows, rows, rk_rows_count(h->rows) * n));
+    HOT(rk_set_total(h->set, v, NULL, 4));
+    HOT(rk_rows_read(h->rows, rows, NULL, rk_rows_count(h->rows) * n));
     for (size_t i = 0; i < n; i++) {
         struct rk_error why = {.size = sizeof why};
         if (v[i].enabled == 0 && v[i].running == 0 && rk_set_explain(h->set, SIZE_MAX, i, &why) == 0) {
@@ -111,7 +111,7 @@ static int measure_cpus(bool cgroups)
         if (rc < 0) { /* what was open is open still */
             struct rk_value v[4];
             fault_check_error(__FILE__, __LINE__, "rk_set_refresh", rc, &why);
-            EXPECT(rk_set_total(h.set, v, 4) == 0 && v[0].running > 0);
+            EXPECT(rk_set_total(h.set, v, NULL, 4) == 0 && v[0].running > 0);
             goto end;
         }
     }
@@ -158,7 +158,7 @@ static int moving(uint64_t *digest)
     if (moved < 0)
         fault_check_error(__FILE__, __LINE__, "rk_set_modify", moved, &why);
     *(volatile long *)&watched[1] = 1;
-    HOT(rk_set_total(h.set, v, 1));
+    HOT(rk_set_total(h.set, v, NULL, 1));
     EXPECT(v[0].running == 0 || v[0].value == (moved < 0 ? 1 : 2));
     *digest = v[0].value;
     rc = moved;

@@ -43,8 +43,8 @@ static int attach(uint64_t *digest)
     worked = victim_work(&victim);
     NEW(rows, rk_rows_open(host, set, RK_BY_THREAD, &rows, e));
     for (int i = 0; i < 2; i++) { /* alive, mostly, and dead */
-        HOT(rk_set_total(set, v, 3));
-        HOT(rk_rows_read(rows, by_thread, 3 * 16));
+        HOT(rk_set_total(set, v, NULL, 3));
+        HOT(rk_rows_read(rows, by_thread, NULL, 3 * 16));
         /* One read(2) of a group is not of one moment either: the kernel reads its members in turn while the thread
          * runs on another CPU (501 page-faults and 502 minor ones were seen, with equal times). */
         EXPECT(!worked || (v[0].running > 0 && v[0].value >= VICTIM_PAGES && v[1].value >= VICTIM_PAGES));
@@ -95,7 +95,7 @@ static int command(uint64_t *digest)
     HOT(rk_target_wait(target, -1, &end));
     child.pid = 0;
     EXPECT(rc == 1 && (end.status == 3 || (end.status == 128 + SIGKILL && end.signal == SIGKILL)));
-    HOT(rk_set_total(set, v, 3));
+    HOT(rk_set_total(set, v, NULL, 3));
     EXPECT(end.status != 3 || v[0].value > 10);
 end:
     rk_set_free(set);

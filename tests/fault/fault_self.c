@@ -20,9 +20,9 @@ static int scenario(uint64_t *digest)
     NEW(set, rk_set_open(host, events, target, NULL, &set, e));
     EXPECT(rk_set_event_count(set) == 4);
     HOT(rk_set_enable(set));
-    HOT(rk_set_read(set, 0, v, 4));
+    HOT(rk_set_read(set, 0, v, NULL, 4));
     HOT(rk_set_disable(set));
-    HOT(rk_set_total(set, v, 4));
+    HOT(rk_set_total(set, v, NULL, 4));
     for (int i = 0; i < 4; i++) /* what was not counted says so, what was counted ran */
         if (!v[i].running) {
             struct rk_error why = {.size = sizeof why};

@@ -37,11 +37,11 @@ static int scenario(uint64_t *digest)
     TRY(rk_target_start(target, e));
     HOT(rk_target_wait(target, -1, &x));
     EXPECT(rc == 1 && x.status == 7 && x.signal == 0);
-    HOT(rk_set_total(set, v, 4));
+    HOT(rk_set_total(set, v, NULL, 4));
     HOT(rk_metric_derive(set, v, 4, x.wall_ns, 0, &metric));
     TRY(rk_set_export(set, v, 4, &x, "json", &sink, e));
     EXPECT(wrote);
-    HOT(rk_rows_read(rows, by_thread, 4));
+    HOT(rk_rows_read(rows, by_thread, NULL, 4));
     struct rk_counts_row row = {.set = set, .values = by_thread, .where = "sh", .slots = 1};
     struct rk_counts counts = {.size = sizeof counts, .rows = &row, .n = 1, .wall_ns = x.wall_ns, .exit = &x};
     TRY(rk_counts_export(&counts, "csv", &sink, e));

@@ -64,7 +64,7 @@ static struct rk_capture_stats record(char *const argv[], const struct rk_set_op
     *ret_ns = now_ns() - begin;
     session_wait(&s, 0);
     struct rk_value v = {0};
-    EQUAL(rk_set_total(s.set, &v, 1), 0);
+    EQUAL(rk_set_total(s.set, &v, NULL, 1), 0);
     counted = v.value;
     session_close(&s);
     return stats;

@@ -76,13 +76,13 @@ static void count(struct rk_host *host, const char *text, uint32_t no_inherit)
     CHECK(rk_set_enable(set) == 0);
     CHECK(write(go[1], "gggg", THREADS) == THREADS);
     await(THREADS);
-    CHECK(rk_set_total(set, v, 2) == 0);
+    CHECK(rk_set_total(set, v, NULL, 2) == 0);
     uint64_t most = THREADS * (PAGES + FEW);
     if (v[0].value < THREADS * PAGES || v[0].value > most)
         FAIL("%s: %d faults made, %" PRIu64 " counted", text, THREADS * PAGES, v[0].value);
     CHECK(write(go[1], "g", 1) == 1);
     await(1);
-    CHECK(rk_set_total(set, v, 2) == 0);
+    CHECK(rk_set_total(set, v, NULL, 2) == 0);
     if (no_inherit)
         CHECK(v[0].value <= most);
     else
@@ -90,7 +90,7 @@ static void count(struct rk_host *host, const char *text, uint32_t no_inherit)
     uint64_t sum = 0;
     for (size_t slot = 0; slot < rk_set_slot_count(set); slot++) {
         CHECK(rk_set_slot_get(set, slot, &where) == 0 && where.pid >= process && where.cpu == -1);
-        CHECK(rk_set_read(set, slot, one, 2) == 0);
+        CHECK(rk_set_read(set, slot, one, NULL, 2) == 0);
         sum += one[0].value;
     }
     EQUAL(sum, v[0].value);

@@ -49,13 +49,13 @@ static void count(struct rk_host *host, const char *what, uint32_t no_inherit, s
     OK(rk_events_parse(host, "{page-faults,task-clock}", &events, &e));
     OK(rk_target_command(argv, NULL, &target, &e));
     OK(rk_set_open(host, events, target, &options, &set, &e));
-    CHECK(rk_set_total(set, ret, n) == 0);
+    CHECK(rk_set_total(set, ret, NULL, n) == 0);
     for (size_t i = 0; i < n; i++)
         EQUAL(ret[i].value + ret[i].enabled, 0); /* not before exec */
     OK(rk_target_start(target, &e));
     EQUAL(rk_target_wait(target, -1, &x), 1);
     EQUAL(x.status, 3);
-    CHECK(rk_set_total(set, ret, n) == 0);
+    CHECK(rk_set_total(set, ret, NULL, n) == 0);
     rk_set_free(set);
     rk_target_free(target);
     rk_events_free(events);

@@ -85,7 +85,7 @@ static void split(pid_t process, const char *cpus, int first, int second)
     make((int8_t)first, 10, 1); /* what a child does is counted where it does it */
     make((int8_t)second, 5, 0);
     CHECK(rk_set_disable(set) == 0);
-    CHECK(rk_rows_read(rows, v, n * 2) == 0 && rk_set_total(set, total, 2) == 0);
+    CHECK(rk_rows_read(rows, v, NULL, n * 2) == 0 && rk_set_total(set, total, NULL, 2) == 0);
     for (size_t i = 0; i < n; i++) {
         CHECK(rk_rows_get(rows, i, &row) == 0);
         near(row.name, &v[i * 2], row.cpu == first ? 2 * PAGES : PAGES / 2);
@@ -118,7 +118,7 @@ static void alone(int here, int other)
     CHECK(rk_set_enable(set) == 0);
     touch(PAGES);
     for (size_t i = 0; i < rk_set_slot_count(set); i++) {
-        CHECK(rk_set_slot_get(set, i, &slot) == 0 && rk_set_read(set, i, v, 1) == 0);
+        CHECK(rk_set_slot_get(set, i, &slot) == 0 && rk_set_read(set, i, v, NULL, 1) == 0);
         if (slot.cpu == here) {
             near("self", v, PAGES);
         } else {

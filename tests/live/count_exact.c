@@ -79,7 +79,7 @@ static uint64_t counted(struct rk_set *set)
 {
     struct rk_value v;
 
-    EQUAL(rk_set_total(set, &v, 1), 0);
+    EQUAL(rk_set_total(set, &v, NULL, 1), 0);
     EQUAL(v.running, v.enabled);
     return v.value + strays() - strays_before;
 }
@@ -169,7 +169,7 @@ static void test_pages(void)
     EQUAL(rk_set_enable(set), 0);
     touch(PAGES);
     EQUAL(rk_set_disable(set), 0);
-    EQUAL(rk_set_total(set, v, 2), 0);
+    EQUAL(rk_set_total(set, v, NULL, 2), 0);
     for (int i = 0; i < 2; i++)
         if (v[i].value < PAGES || v[i].value > PAGES + FEW)
             FAIL("%d fresh pages, %" PRIu64 " faults", PAGES, v[i].value);

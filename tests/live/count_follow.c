@@ -137,7 +137,7 @@ static void one_more(struct rk_set *set, struct rk_rows *rows, bool thread, size
     EQUAL(rk_set_refresh(set, &e), 0);
     EQUAL(rk_set_slot_count(set), at + 1);
     CHECK(rk_set_slot_get(set, at, &slot) == 0 && slot.pid > 0 && slot.pid != process && slot.cpu == -1);
-    CHECK(rk_rows_count(rows) == known && rk_rows_read(rows, v, known * 2) == 0);
+    CHECK(rk_rows_count(rows) == known && rk_rows_read(rows, v, NULL, known * 2) == 0);
     EQUAL(rk_rows_refresh(rows, &e), 1);
     EQUAL(rk_rows_refresh(rows, &e), 0);
     EQUAL(rk_rows_count(rows), known + 1);
@@ -147,7 +147,7 @@ static void one_more(struct rk_set *set, struct rk_rows *rows, bool thread, size
 
     say(go[1], 'g');
     EQUAL(hear(done[0]), 'd');
-    CHECK(rk_rows_read(rows, v, (known + 1) * 2) == 0);
+    CHECK(rk_rows_read(rows, v, NULL, (known + 1) * 2) == 0);
     uint64_t made = v[known * 2].value;
     if (made < PAGES || made > PAGES + FEW)
         FAIL("%d faults made, %" PRIu64 " counted", PAGES, made);
@@ -161,10 +161,10 @@ static void one_more(struct rk_set *set, struct rk_rows *rows, bool thread, size
     EQUAL(rk_set_refresh(set, &e), 0);
     EQUAL(rk_set_fd(set, at, 0), -ENODEV);
     EQUAL(rk_rows_refresh(rows, &e), 0);
-    CHECK(rk_rows_read(rows, again, (known + 1) * 2) == 0);
+    CHECK(rk_rows_read(rows, again, NULL, (known + 1) * 2) == 0);
     CHECK(again[known * 2].value >= made && again[known * 2].value < made + FEW);
     CHECK(again[known * 2].running > 0);
-    CHECK(rk_set_total(set, total, 2) == 0);
+    CHECK(rk_set_total(set, total, NULL, 2) == 0);
     uint64_t sum = 0;
     for (size_t i = 0; i <= known; i++)
         sum += again[i * 2].value;
@@ -194,7 +194,7 @@ static void followed(bool tree)
     await_gone(process);
     CHECK(rk_set_refresh(set, &e) >= 1); /* all have ended: no error */
     struct rk_value total[2];
-    CHECK(rk_set_total(set, total, 2) == 0 && total[0].value >= 2 * PAGES);
+    CHECK(rk_set_total(set, total, NULL, 2) == 0 && total[0].value >= 2 * PAGES);
     rk_rows_free(rows);
     rk_set_free(set);
     end();
@@ -214,7 +214,7 @@ static void inherited(void)
     EQUAL(rk_set_slot_count(set), 1);
     say(go[1], 'g');
     EQUAL(hear(done[0]), 'd');
-    CHECK(rk_set_total(set, total, 2) == 0);
+    CHECK(rk_set_total(set, total, NULL, 2) == 0);
     if (total[0].value < PAGES || total[0].value > PAGES + FEW)
         FAIL("%d faults made, %" PRIu64 " counted", PAGES, total[0].value);
     rk_set_free(set);
@@ -234,7 +234,7 @@ static void disabled(void)
     EQUAL(rk_set_refresh(set, &e), 1);
     say(go[1], 'g');
     EQUAL(hear(done[0]), 'd');
-    CHECK(rk_set_total(set, total, 2) == 0);
+    CHECK(rk_set_total(set, total, NULL, 2) == 0);
     EQUAL(total[0].value, 0);
     EQUAL(total[0].enabled, 0);
     rk_set_free(set);

@@ -32,7 +32,7 @@ static void plain(void)
     touch(100);
     CHECK(rk_set_disable(s.set) == 0);
     struct rk_value v[2];
-    CHECK(rk_set_read(s.set, 0, v, 2) == 0 && read(fd, words, sizeof words) == (ssize_t)sizeof words);
+    CHECK(rk_set_read(s.set, 0, v, NULL, 2) == 0 && read(fd, words, sizeof words) == (ssize_t)sizeof words);
     EQUAL(words[0], v[0].value);
     EQUAL(rk_set_fd(s.set, 1, 0), -ERANGE);
     EQUAL(rk_set_fd(s.set, 0, 2), -ERANGE);

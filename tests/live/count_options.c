@@ -34,7 +34,7 @@ static uint64_t counted(struct rk_set *set)
 {
     struct rk_value v[2];
 
-    CHECK(rk_set_total(set, v, 2) == 0);
+    CHECK(rk_set_total(set, v, NULL, 2) == 0);
     return v[0].value;
 }
 

@@ -49,7 +49,7 @@ static uint64_t faults(char *what, char *pages)
 
     OK(rk_target_start(s.target, &e));
     session_wait(&s, 0);
-    CHECK(rk_set_total(s.set, v, 2) == 0);
+    CHECK(rk_set_total(s.set, v, NULL, 2) == 0);
     EQUAL(v[0].running, v[0].enabled);
     session_close(&s);
     return v[0].value;
@@ -142,7 +142,7 @@ static void test_many(void)
         CHECK(plan.cheaper[0] == '\0');
         OK(rk_set_open(host, one, target, NULL, &set, &e));
         EQUAL(rk_set_slot_count(set), MANY);
-        CHECK(rk_set_enable(set) == 0 && rk_set_total(set, &v, 1) == 0 && rk_set_disable(set) == 0);
+        CHECK(rk_set_enable(set) == 0 && rk_set_total(set, &v, NULL, 1) == 0 && rk_set_disable(set) == 0);
         rk_set_free(set);
     } else {
         CHECK(plan.cheaper[0]);

@@ -71,11 +71,11 @@ static uint64_t faults(struct rk_set *set, void (*work)(void))
 {
     struct rk_value before, after;
 
-    CHECK(rk_set_total(set, &before, 1) == 0);
+    CHECK(rk_set_total(set, &before, NULL, 1) == 0);
     CHECK(rk_set_enable(set) == 0);
     work();
     CHECK(rk_set_disable(set) == 0);
-    CHECK(rk_set_total(set, &after, 1) == 0);
+    CHECK(rk_set_total(set, &after, NULL, 1) == 0);
     CHECK(after.running > before.running && after.running == after.enabled);
     return after.value - before.value;
 }
@@ -122,14 +122,14 @@ static void test_group(void)
     struct rk_value before[4], after[4];
 
     touch(10);
-    CHECK(rk_set_total(set, before, 4) == 0);
+    CHECK(rk_set_total(set, before, NULL, 4) == 0);
     for (int i = 0; i < 4; i++)
         EQUAL(before[i].value + before[i].enabled + before[i].running, 0);
     CHECK(rk_set_enable(set) == 0);
     touch(PAGES);
     CHECK(rk_set_disable(set) == 0);
     touch(10);
-    CHECK(rk_set_total(set, after, 4) == 0);
+    CHECK(rk_set_total(set, after, NULL, 4) == 0);
     CHECK(after[0].value >= PAGES && after[0].value <= PAGES + FEW);
     CHECK(after[1].value <= after[0].value && after[1].value >= PAGES);
     CHECK(after[2].value > 0);
@@ -143,7 +143,7 @@ static void test_never_enabled(void)
     struct rk_set *set = open_set("page-faults", NULL);
     struct rk_value v;
 
-    CHECK(rk_set_total(set, &v, 1) == 0);
+    CHECK(rk_set_total(set, &v, NULL, 1) == 0);
     EQUAL(v.running, 0);
     OK(rk_set_explain(set, SIZE_MAX, 0, &e));
     CHECK(strstr(e.what, "not enabled"));
@@ -161,8 +161,8 @@ static void test_fork(void)
         struct rk_value v;
         EQUAL(rk_set_enable(set), -ESTALE);
         EQUAL(rk_set_disable(set), -ESTALE);
-        EQUAL(rk_set_read(set, 0, &v, 1), -ESTALE);
-        EQUAL(rk_set_total(set, &v, 1), -ESTALE);
+        EQUAL(rk_set_read(set, 0, &v, NULL, 1), -ESTALE);
+        EQUAL(rk_set_total(set, &v, NULL, 1), -ESTALE);
         OK(rk_set_explain(set, SIZE_MAX, 0, &e));
         EQUAL(e.cause, RK_CAUSE_FORKED);
         CHECK(rk_set_free(set) == NULL);
@@ -195,7 +195,7 @@ static void test_host_in_child(void)
         EQUAL(rk_set_enable(set), -ESTALE);
         CHECK(rk_set_enable(own) == 0);
         touch(10);
-        CHECK(rk_set_read(own, 0, &v, 1) == 0 && v.value >= 10);
+        CHECK(rk_set_read(own, 0, &v, NULL, 1) == 0 && v.value >= 10);
         pid_t grandchild = fork();
         if (grandchild == 0) {
             EQUAL(rk_set_enable(set), -ESTALE);
@@ -204,7 +204,7 @@ static void test_host_in_child(void)
             CHECK(rk_set_enable(grandchilds) == 0);
             rk_host_free(host);
             rk_set_free(own);
-            CHECK(rk_set_read(grandchilds, 0, &v, 1) == 0);
+            CHECK(rk_set_read(grandchilds, 0, &v, NULL, 1) == 0);
             rk_set_free(set);
             rk_set_free(grandchilds);
             exit(0);

@@ -48,7 +48,7 @@ static void test_steps_down(struct rk_host *host, int level)
     for (size_t i = 0; i < 1 << 24; i += 4096)
         memory[i] = 1;
     CHECK(rk_set_disable(set) == 0);
-    CHECK(rk_set_total(set, v, 4) == 0);
+    CHECK(rk_set_total(set, v, NULL, 4) == 0);
     CHECK(v[0].value > 0 && v[0].running > 0 && v[3].value > 0);
     for (size_t i = 1; i < 3; i++) {
         EQUAL(v[i].running, 0);

@@ -56,7 +56,7 @@ static void expect(struct rk_host *host, const char *text, uint64_t wanted)
         work();
         uint64_t missed = strays() - before;
         EQUAL(rk_set_disable(set), 0);
-        EQUAL(rk_set_total(set, v, rk_events_count(events)), 0);
+        EQUAL(rk_set_total(set, v, NULL, rk_events_count(events)), 0);
         if (v[0].value + missed != wanted)
             FAIL("%s (%s) counted %" PRIu64 " and missed %" PRIu64 ", not %" PRIu64, text,
                  rk_events_print(events), v[0].value, missed, wanted);
@@ -145,7 +145,7 @@ static void filters(void)
         OK(rk_events_filter(host, events, 0, "comm!='nobody'", &e));
         OK(rk_set_open(host, events, self, &enabled, &set, &e));
         work();
-        EQUAL(rk_set_total(set, &v, 1), 0);
+        EQUAL(rk_set_total(set, &v, NULL, 1), 0);
         EQUAL(v.value, TIMES);
         set = rk_set_free(set);
     }

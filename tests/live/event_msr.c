@@ -20,7 +20,7 @@ int main(void)
     uint64_t inside = __builtin_ia32_rdtsc() - from;
     EQUAL(rk_set_disable(set), 0);
     uint64_t outside = __builtin_ia32_rdtsc() - before;
-    EQUAL(rk_set_total(set, &v, 1), 0);
+    EQUAL(rk_set_total(set, &v, NULL, 1), 0);
     CHECK(v.value > 0 && v.value <= outside);
     /* The thread's own share of it; the machine may be busy. */
     printf("msr/tsc/ %" PRIu64 ", rdtsc %" PRIu64 " to %" PRIu64 "\n", v.value, inside, outside);

@@ -9,11 +9,11 @@
 static uint64_t count(struct rk_set *set, uint64_t rounds)
 {
     struct rk_value before = {0}, after = {0};
-    EQUAL(rk_set_total(set, &before, 1), 0);
+    EQUAL(rk_set_total(set, &before, NULL, 1), 0);
     EQUAL(rk_set_enable(set), 0);
     spin(rounds);
     EQUAL(rk_set_disable(set), 0);
-    EQUAL(rk_set_total(set, &after, 1), 0);
+    EQUAL(rk_set_total(set, &after, NULL, 1), 0);
     CHECK(after.running > before.running);
     EQUAL(after.enabled - before.enabled, after.running - before.running);
     return after.value - before.value;

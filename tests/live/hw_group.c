@@ -15,7 +15,7 @@ static void run(struct rk_set *set, struct rk_value *v, size_t n)
     EQUAL(rk_set_enable(set), 0);
     spin(1000000);
     EQUAL(rk_set_disable(set), 0);
-    EQUAL(rk_set_total(set, v, n), 0);
+    EQUAL(rk_set_total(set, v, NULL, n), 0);
 }
 
 static void check_fits(struct rk_host *host)

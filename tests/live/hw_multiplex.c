@@ -19,20 +19,23 @@ static void multiplex(struct rk_host *host, int n)
     const uint64_t rounds = (uint64_t)ROUNDS * (n == MOST ? LONGER : 1);
     const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
     char text[MOST * 8] = "r8:u";
-    struct rk_value v[MOST], half[MOST];
-    struct rk_estimate running[MOST] = {0};
+    struct rk_value v[MOST] = {0}, half[MOST];
+    struct rk_estimates *running = NULL;
+    double totals[MOST] = {0}, bounds[MOST] = {0};
     double last[MOST] = {0}, truth = 2.0 * (double)rounds;
     int part = 0;
 
     for (int i = 1; i < n; i++)
         strcat(text, ",r8:u");
     struct rk_set *set = live_self(host, text, &options);
+    EQUAL(rk_estimates_open(MOST, &running, NULL), 0);
     EQUAL(rk_set_enable(set), 0);
     for (int step = 0; step < STEPS; step++) {
         spin(rounds / STEPS);
-        EQUAL(rk_set_total(set, v, MOST), 0);
+        EQUAL(rk_set_total(set, v, NULL, MOST), 0);
+        EQUAL(rk_estimates_add(running, v, MOST, totals, NULL), 0);
         for (int i = 0; i < n; i++) {
-            double total = rk_estimate_add(&running[i], &v[i], NULL);
+            double total = totals[i];
             if (!isnan(total) && total < last[i])
                 FAIL("event %d of %d: the total went from %.0f to %.0f", i, n, last[i], total);
             last[i] = isnan(total) ? last[i] : total;
@@ -41,10 +44,11 @@ static void multiplex(struct rk_host *host, int n)
             memcpy(half, v, sizeof half);
     }
     EQUAL(rk_set_disable(set), 0);
-    EQUAL(rk_set_total(set, v, MOST), 0);
+    EQUAL(rk_set_total(set, v, NULL, MOST), 0);
+    EQUAL(rk_estimates_add(running, v, MOST, totals, bounds), 0);
+    running = rk_estimates_free(running);
     for (int i = 0; i < n; i++) {
-        double bound = -1, all = rk_value_scale(&v[i], NULL, &bound), near,
-               total = rk_estimate_add(&running[i], &v[i], &near);
+        double bound = -1, all = rk_value_scale(&v[i], NULL, &bound), near = bounds[i], total = totals[i];
         CHECK(v[i].running > 0 && v[i].running <= v[i].enabled);
         part += v[i].running < v[i].enabled;
         if (fabs(all - truth) > 0.02 * truth || fabs(all - truth) > bound + 10000)

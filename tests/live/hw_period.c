@@ -62,7 +62,7 @@ int main(void)
     EQUAL(rk_set_enable(set), 0);
     outer(20000000);
     EQUAL(rk_set_disable(set), 0);
-    EQUAL(rk_set_total(set, &v, 1), 0);
+    EQUAL(rk_set_total(set, &v, NULL, 1), 0);
     EQUAL(rk_stream_drain(stream), 0);
     while ((more = rk_stream_next(stream, &r)) == 1) {
         struct rk_sample s = {.size = sizeof s};

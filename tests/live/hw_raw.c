@@ -18,7 +18,7 @@ int main(void)
     EQUAL(rk_set_enable(set), 0);
     spin(1000000);
     EQUAL(rk_set_disable(set), 0);
-    EQUAL(rk_set_total(set, v, 4), 0);
+    EQUAL(rk_set_total(set, v, NULL, 4), 0);
     for (int i = 0; i < 4; i++) {
         CHECK(v[i].running > 0);
         EQUAL(v[i].running, v[i].enabled);

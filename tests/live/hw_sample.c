@@ -53,7 +53,7 @@ static void instructions(void)
     spin(ROUNDS);
     EQUAL(rk_set_disable(counted.set), 0);
     EQUAL(rk_set_disable(beside.set), 0);
-    EQUAL(rk_set_total(counted.set, &v, 1), 0);
+    EQUAL(rk_set_total(counted.set, &v, NULL, 1), 0);
     rk_stream_drain(counted.stream);
     uint64_t n = samples(&counted);
     printf("instructions: %ju samples of %ju\n", (uintmax_t)n, (uintmax_t)v.value);
@@ -89,7 +89,7 @@ static void groups(void)
     EQUAL(rk_set_enable(run.set), 0);
     spin(ROUNDS);
     EQUAL(rk_set_disable(run.set), 0);
-    EQUAL(rk_set_total(run.set, total, 2), 0);
+    EQUAL(rk_set_total(run.set, total, NULL, 2), 0);
     rk_stream_drain(run.stream);
     while (rk_stream_next(run.stream, &r) == 1) {
         struct rk_sample s = {.size = sizeof s};

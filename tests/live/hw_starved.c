@@ -43,7 +43,7 @@ static void test_multiplexed(struct rk_host *host)
     CHECK(rk_set_enable(set) == 0);
     spin(100000000);
     CHECK(rk_set_disable(set) == 0);
-    CHECK(rk_set_total(set, v, 24) == 0);
+    CHECK(rk_set_total(set, v, NULL, 24) == 0);
     for (int i = 0; i < 24; i++) {
         double bound, estimate = rk_value_scale(&v[i], NULL, &bound);
         if (isnan(estimate)) {
@@ -79,7 +79,7 @@ static void test_group_too_large(struct rk_host *host)
     EQUAL(rc, 0);
     CHECK(rk_set_enable(set) == 0);
     spin(1000000);
-    CHECK(rk_set_disable(set) == 0 && rk_set_total(set, v, 24) == 0);
+    CHECK(rk_set_disable(set) == 0 && rk_set_total(set, v, NULL, 24) == 0);
     for (int i = 0; i < 24; i++) {
         EQUAL(v[i].running, 0);
         OK(rk_set_explain(set, SIZE_MAX, (size_t)i, &e));
@@ -107,7 +107,7 @@ static void test_pinned(struct rk_host *host)
     CHECK(rk_set_enable(set) == 0);
     spin(1000000);
     CHECK(rk_set_disable(set) == 0);
-    CHECK(rk_set_total(set, v, 24) == 0);
+    CHECK(rk_set_total(set, v, NULL, 24) == 0);
     for (int i = 0; i < 24; i++) {
         if (v[i].running) {
             CHECK(v[i].value >= 2000000);

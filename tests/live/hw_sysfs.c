@@ -29,7 +29,7 @@ int main(void)
     EQUAL(rk_set_enable(set), 0);
     spin(1000000);
     EQUAL(rk_set_disable(set), 0);
-    EQUAL(rk_set_total(set, v, 6), 0);
+    EQUAL(rk_set_total(set, v, NULL, 6), 0);
     CHECK(v[0].value >= 2000000 && v[0].value < 2002000);
     for (int k = 1; k < 6; k++) {
         CHECK(v[k].running > 0);

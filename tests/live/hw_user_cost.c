@@ -85,7 +85,7 @@ static uint64_t instructions(struct rk_set *counter)
 {
     struct rk_value v;
 
-    EQUAL(rk_set_read(counter, 0, &v, 1), 0);
+    EQUAL(rk_set_read(counter, 0, &v, NULL, 1), 0);
     return v.value;
 }
 
@@ -110,7 +110,7 @@ int main(void)
     begin = instructions(counter);
     int rc = 0;
     for (int i = 0; i < READS; i++)
-        rc = rk_set_read(set, 0, &v, 1);
+        rc = rk_set_read(set, 0, &v, NULL, 1);
     uint64_t ours = instructions(counter) - begin;
     EQUAL(rc, 0);
     begin = instructions(counter);

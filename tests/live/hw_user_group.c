@@ -32,14 +32,14 @@ static void test_agrees(struct rk_set *set)
     for (int i = 0; i < 200; i++) {
         set->user_read = false;
         set_choose_page(set);
-        CHECK(rk_set_read(set, 0, before, n) == 0);
+        CHECK(rk_set_read(set, 0, before, NULL, n) == 0);
         set->user_read = true;
         set_choose_page(set);
-        CHECK(rk_set_read(set, 0, between, n) == 0);
+        CHECK(rk_set_read(set, 0, between, NULL, n) == 0);
         spin(1 + (uint64_t)i * 500);
         set->user_read = false;
         set_choose_page(set);
-        CHECK(rk_set_read(set, 0, after, n) == 0);
+        CHECK(rk_set_read(set, 0, after, NULL, n) == 0);
         set->user_read = true;
         set_choose_page(set);
         for (size_t k = 0; k < n; k++) {
@@ -56,9 +56,9 @@ static void *in_thread(void *argument)
     struct rk_value before[2], after[2];
 
     /* Another thread's counters: asked of the kernel, which knows that they stand still while we run. */
-    CHECK(rk_set_read(set, 0, before, 2) == 0);
+    CHECK(rk_set_read(set, 0, before, NULL, 2) == 0);
     spin(100000);
-    CHECK(rk_set_read(set, 0, after, 2) == 0);
+    CHECK(rk_set_read(set, 0, after, NULL, 2) == 0);
     for (int i = 0; i < 2; i++)
         CHECK(after[i].value - before[i].value < 100000);
     return NULL;
@@ -68,10 +68,10 @@ static uint64_t cost(struct rk_set *set)
 {
     struct rk_value v[2], first[2], last[2];
 
-    CHECK(rk_set_read(set, 0, first, 2) == 0);
+    CHECK(rk_set_read(set, 0, first, NULL, 2) == 0);
     for (int i = 0; i < 1000; i++)
-        CHECK(rk_set_read(set, 0, v, 2) == 0);
-    CHECK(rk_set_read(set, 0, last, 2) == 0);
+        CHECK(rk_set_read(set, 0, v, NULL, 2) == 0);
+    CHECK(rk_set_read(set, 0, last, NULL, 2) == 0);
     return (last[1].value - first[1].value) / 1001;
 }
 

@@ -17,7 +17,7 @@ static void by_kernel(struct rk_set *set, struct rk_value *ret, size_t n)
 {
     set->user_read = false;
     set_choose_page(set);
-    EQUAL(rk_set_read(set, 0, ret, n), 0);
+    EQUAL(rk_set_read(set, 0, ret, NULL, n), 0);
     set->user_read = true;
     set_choose_page(set);
 }
@@ -62,7 +62,7 @@ static void check_many(struct rk_host *host, const char *events)
         SKIP("the kernel lets no counter be read in user space");
     by_kernel(set, last, n);
     for (int i = 0; i < READS; i++) {
-        EQUAL(rk_set_read(set, 0, now, n), 0);
+        EQUAL(rk_set_read(set, 0, now, NULL, n), 0);
         check_order(last, now, n, i);
         memcpy(last, now, sizeof last);
         if (i % ROUND == ROUND - 1) {

@@ -17,8 +17,8 @@ struct pair {
 __attribute__((noinline)) static void read_both(const struct pair *p, struct rk_value *user,
                                                 struct rk_value *call)
 {
-    EQUAL(rk_set_read(p->user, 0, user, 1), 0);
-    EQUAL(rk_set_read(p->call, 0, call, 1), 0);
+    EQUAL(rk_set_read(p->user, 0, user, NULL, 1), 0);
+    EQUAL(rk_set_read(p->call, 0, call, NULL, 1), 0);
 }
 
 /* each: how many a single instruction counts; 0: not known */
@@ -65,10 +65,10 @@ static void check_agree(struct rk_host *host, const char *event, uint64_t each)
 static int64_t kernel_work(struct rk_set *kernel, struct rk_set *set, int reads)
 {
     struct rk_value before, after, v;
-    EQUAL(rk_set_read(kernel, 0, &before, 1), 0);
+    EQUAL(rk_set_read(kernel, 0, &before, NULL, 1), 0);
     for (int i = 0; i < reads; i++)
-        EQUAL(rk_set_read(set, 0, &v, 1), 0);
-    EQUAL(rk_set_read(kernel, 0, &after, 1), 0);
+        EQUAL(rk_set_read(set, 0, &v, NULL, 1), 0);
+    EQUAL(rk_set_read(kernel, 0, &after, NULL, 1), 0);
     return (int64_t)(after.value - before.value);
 }
 

@@ -142,10 +142,10 @@ __attribute__((unused)) static bool live_leaves_kernel_out(struct rk_host *host)
 {
     struct rk_set *set = live_self(host, "instructions:u", NULL);
     struct rk_value before = {0}, after = {0};
-    CHECK(rk_set_enable(set) == 0 && rk_set_total(set, &before, 1) == 0);
+    CHECK(rk_set_enable(set) == 0 && rk_set_total(set, &before, NULL, 1) == 0);
     for (int i = 0; i < 100; i++)
         getppid();
-    CHECK(rk_set_total(set, &after, 1) == 0);
+    CHECK(rk_set_total(set, &after, NULL, 1) == 0);
     rk_set_free(set);
     bool out = after.value - before.value < 100 * 100; /* a system call takes the kernel some hundreds */
     live_part = out ? 1000 : 25;

@@ -40,7 +40,7 @@ static void paused(void)
     EQUAL(rk_stream_drain(st), 0);
     uint64_t kept = read_all(st);
     EQUAL(rk_stream_loss(st, 0, &loss), 0);
-    EQUAL(rk_set_total(s.set, &v, 1), 0);
+    EQUAL(rk_set_total(s.set, &v, NULL, 1), 0);
     EQUAL(loss.kept, kept);
     CHECK(kept >= 40 && v.value >= 60);
     if (loss.present & RK_LOSS_LOST) {
@@ -67,12 +67,12 @@ static void another_period(void)
     touch(100);
     rk_set_disable(s.set);
     uint64_t first = read_all(st);
-    EQUAL(rk_set_total(s.set, &before, 1), 0);
+    EQUAL(rk_set_total(s.set, &before, NULL, 1), 0);
     EQUAL(rk_stream_period(st, 0, 10), 0);
     rk_set_enable(s.set);
     touch(1000);
     rk_set_disable(s.set);
-    EQUAL(rk_set_total(s.set, &after, 1), 0);
+    EQUAL(rk_set_total(s.set, &after, NULL, 1), 0);
     EQUAL(rk_stream_drain(st), 0);
     uint64_t second = read_all(st);
     printf("periods: %ju at 1, %ju at 10\n", (uintmax_t)first, (uintmax_t)second);
@@ -167,7 +167,7 @@ static void held_back(void)
         EQUAL(rk_capture_step(c, 10), 1);
     }
     rk_set_disable(s.set);
-    EQUAL(rk_set_total(s.set, &v, 1), 0);
+    EQUAL(rk_set_total(s.set, &v, NULL, 1), 0);
     OK(rk_capture_finish(c, &stats, &e));
     rk_capture_free(c);
     printf("held back: kept %ju, lost %ju, count %ju; queue full %ju times\n", (uintmax_t)stats.loss.kept,

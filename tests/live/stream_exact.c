@@ -36,7 +36,7 @@ static void check_sums(struct rk_stream *st, struct rk_set *set, const struct ta
 {
     struct rk_loss loss = {.size = sizeof loss};
     struct rk_value v;
-    EQUAL(rk_set_total(set, &v, 1), 0);
+    EQUAL(rk_set_total(set, &v, NULL, 1), 0);
     EQUAL(rk_stream_loss(st, 0, &loss), 0);
     EQUAL(loss.kept, t->samples);
     EQUAL(loss.present, RK_LOSS_LOST | RK_LOSS_SKIPPED);

@@ -45,7 +45,7 @@ static void straight(const char *what, void (*cause)(size_t), size_t pages, size
     }
     rk_stream_drain(st);
     CHECK(rk_stream_next(st, &r) == 0);
-    EQUAL(rk_set_total(s.set, &v, 1), 0);
+    EQUAL(rk_set_total(s.set, &v, NULL, 1), 0);
     EQUAL(rk_stream_loss(st, 0, &loss), 0);
     EQUAL(loss.kept, samples);
     CHECK(loss.lost > 0 && loss.kept > 0);

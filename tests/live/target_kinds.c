@@ -110,7 +110,7 @@ static void test_tree(struct rk_host *host, uint32_t freeze)
     CHECK(rk_set_enable(set) == 0);
     CHECK(write(go[1], "gggggg", 6) == 6);
     await(6);
-    CHECK(rk_set_total(set, v, 2) == 0);
+    CHECK(rk_set_total(set, v, NULL, 2) == 0);
     if (v[0].value < 6 * PAGES || v[0].value > 6 * (PAGES + FEW))
         FAIL("%d faults made in a tree, %" PRIu64 " counted", 6 * PAGES, v[0].value);
     EQUAL(rk_target_wait(tree, 0, NULL), 0);
@@ -173,7 +173,7 @@ static bool grows_to(struct rk_set *set, uint64_t wanted, struct rk_value *v)
     time_t end = time(NULL) + 60;
 
     for (;;) {
-        CHECK(rk_set_total(set, v, 2) == 0);
+        CHECK(rk_set_total(set, v, NULL, 2) == 0);
         bool grown = v[0].running && v[0].value >= wanted;
         if (grown || time(NULL) > end)
             return grown;
@@ -281,12 +281,12 @@ static void check_counts(struct rk_set *set, const char *name, const char *path)
     CHECK(write(go[1], "gg", 2) == 2);
     await(2);
     for (size_t slot = 0; slot < rk_set_slot_count(set) / 2; slot++) {
-        CHECK(rk_set_read(set, slot, v, 1) == 0);
+        CHECK(rk_set_read(set, slot, v, NULL, 1) == 0);
         sum.value += v[0].value;
     }
     if (sum.value < 2 * PAGES || sum.value > 2 * (PAGES + FEW))
         FAIL("%d faults made in a cgroup, %" PRIu64 " counted", 2 * PAGES, sum.value);
-    CHECK(rk_set_total(set, v, 1) == 0);
+    CHECK(rk_set_total(set, v, NULL, 1) == 0);
     EQUAL(v[0].value, 2 * sum.value);
 }
 

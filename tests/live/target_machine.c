@@ -37,7 +37,7 @@ static void fault_on(int cpu, size_t pages)
     CPU_ZERO(&one);
     CPU_SET(0, &one);
     CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
-    CHECK(rk_set_total(set, v, 2) == 0);
+    CHECK(rk_set_total(set, v, NULL, 2) == 0);
     if (v[0].value < last + pages || v[0].running == 0)
         FAIL("CPU %d: %" PRIu64 " faults before, %zu more made, %" PRIu64 " counted", cpu, last, pages,
              v[0].value);
@@ -51,7 +51,7 @@ static void hotplug(void)
 
     fault_on(1, 100);
     put(1, false);
-    CHECK(rk_set_total(set, v, 2) == 0 && v[0].value >= last);
+    CHECK(rk_set_total(set, v, NULL, 2) == 0 && v[0].value >= last);
     EQUAL(rk_set_refresh(set, &e), 1);
     EQUAL(rk_set_refresh(set, &e), 0);
     fault_on(0, 100);
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     EQUAL(rk_set_refresh(set, &e), 0);
     cpu_set_t before, after;
     struct rk_value v[2];
-    CHECK(sched_getaffinity(0, sizeof before, &before) == 0 && rk_set_total(set, v, 2) == 0);
+    CHECK(sched_getaffinity(0, sizeof before, &before) == 0 && rk_set_total(set, v, NULL, 2) == 0);
     CHECK(sched_getaffinity(0, sizeof after, &after) == 0 && CPU_EQUAL(&before, &after));
     fault_on(0, 100);
     bool can = getenv("RECKON_HOTPLUG") && n == 2 && access("/sys/devices/system/cpu/cpu1/online", W_OK) == 0;

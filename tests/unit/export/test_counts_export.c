@@ -142,8 +142,8 @@ static struct rk_counts table(const struct rk_counts_row *rows, size_t n)
 }
 
 static const struct rk_counts_row two[] = {
-    {(const void *)&nothing, values, mean, stdev, "CPU0", 1, UINT64_MAX},
-    {(const void *)&nothing, values, mean, stdev, "a,b\"c", 2, UINT64_MAX},
+    {(const void *)&nothing, values, NULL, mean, stdev, "CPU0", 1, UINT64_MAX},
+    {(const void *)&nothing, values, NULL, mean, stdev, "a,b\"c", 2, UINT64_MAX},
 };
 
 static void json_of_rows(void **state)

@@ -43,7 +43,7 @@ static void check_slot(struct scene *s, size_t slot, uint64_t first, uint64_t se
 {
     struct rk_value v[2] = {{7, 7, 7}, {7, 7, 7}};
 
-    assert_int_equal(rk_set_read(s->set, slot, v, 2), 0);
+    assert_int_equal(rk_set_read(s->set, slot, v, NULL, 2), 0);
     assert_int_equal(v[0].value, first);
     assert_int_equal(v[1].value, second);
 }
@@ -73,7 +73,7 @@ static void test_goes_and_comes(void **state)
     assert_int_equal(kernel.opened[5].enables, 0);
     check_slot(&s, 1, 300 + 500, 3000 + 5000);
     check_slot(&s, 2, 700, 7000);
-    assert_int_equal(rk_set_total(s.set, v, 2), 0);
+    assert_int_equal(rk_set_total(s.set, v, NULL, 2), 0);
     assert_int_equal(v[0].value, 100 + 800 + 700);
 
     /* twice gone, and back between two looks: only the time of its events tells, which stands still */
@@ -109,7 +109,7 @@ static void test_went_unseen(void **state)
     assert_int_equal(rk_set_refresh(s.set, &s.e), 2); /* it went, and it came */
     assert_int_equal(kernel.n, 3);
     assert_int_equal(kernel.opened[2].cpu, 1);
-    assert_int_equal(rk_set_read(s.set, 1, v, 1), 0);
+    assert_int_equal(rk_set_read(s.set, 1, v, NULL, 1), 0);
     assert_int_equal(v[0].value, 200 + 300);
     scene_close(&s);
     fake_end();
@@ -143,7 +143,7 @@ static void test_cgroups(void **state)
     kernel.read = stands; /* event 1 is the watch on CPU 1 */
     assert_int_equal(rk_set_refresh(s.set, &s.e), 4);
     assert_int_equal(kernel.n, 9); /* 6: the watch; 7, 8: both cgroups on CPU 1 */
-    assert_int_equal(rk_set_read(s.set, 1, v, 1), 0);
+    assert_int_equal(rk_set_read(s.set, 1, v, NULL, 1), 0);
     assert_int_equal(v[0].value, 400 + 800);
     assert_int_equal(rk_set_refresh(s.set, &s.e), 0);
     fake_file(ONLINE, "0\n");

@@ -68,7 +68,7 @@ static void check(struct scene *s, size_t slot, uint64_t first, uint64_t second)
 {
     struct rk_value v[2];
 
-    assert_int_equal(rk_set_read(s->set, slot, v, 2), 0);
+    assert_int_equal(rk_set_read(s->set, slot, v, NULL, 2), 0);
     assert_int_equal(v[0].enabled, first);
     assert_int_equal(v[1].enabled, second);
 }
@@ -92,7 +92,7 @@ static void test_time(void **state)
     memcpy(words + 3, there, sizeof there);
     check(&s, 0, 401 * MS, 401 * MS);
     check(&s, 1, 500 * MS, 500 * MS);
-    assert_int_equal(rk_set_total(s.set, v, 2), 0);
+    assert_int_equal(rk_set_total(s.set, v, NULL, 2), 0);
     assert_int_equal(v[0].value, 16);
     assert_int_equal(v[0].enabled, 901 * MS); /* each slot has its own */
     assert_int_equal(v[0].running, 901 * MS);

@@ -351,8 +351,8 @@ static void on_their_cpus(void **state)
     assert_int_equal(kernel.n, 8 + 1);
     assert_true(s.set->partial && !s.set->plain);
     assert_int_equal(rk_set_enable(s.set), 0);
-    assert_int_equal(rk_set_total(s.set, v, 2), 0);
-    assert_int_equal(rk_set_read(s.set, 3, v, 2), 0);
+    assert_int_equal(rk_set_total(s.set, v, NULL, 2), 0);
+    assert_int_equal(rk_set_read(s.set, 3, v, NULL, 2), 0);
     assert_int_equal(v[1].enabled, 0);
     assert_int_equal(rk_set_explain(s.set, 3, 1, &e), 0);
     assert_int_equal(e.cause, RK_CAUSE_NO_CPU);

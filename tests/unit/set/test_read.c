@@ -80,10 +80,10 @@ static void test_shapes(void **state)
         assert_int_equal(scene_open(&s, ROOT, "page-faults,{cycles:S,r1:S,r2:S},{r3,r4}", self(), &shapes[i]),
                          0);
         struct rk_value six[6] = {0};
-        assert_int_equal(rk_set_read(s.set, 0, v, 5), -EINVAL);
-        assert_int_equal(rk_set_read(s.set, 1, six, 6), -ERANGE);
+        assert_int_equal(rk_set_read(s.set, 0, v, NULL, 5), -EINVAL);
+        assert_int_equal(rk_set_read(s.set, 1, six, NULL, 6), -ERANGE);
         assert_int_equal(kernel.reads, 0);
-        assert_int_equal(rk_set_read(s.set, 0, six, 6), 0);
+        assert_int_equal(rk_set_read(s.set, 0, six, NULL, 6), 0);
         assert_int_equal(kernel.reads, 3); /* one per group */
         for (uint64_t event = 0; event < 6; event++)
             check(&six[event], 10 * (event + 1), 2000, 1000);
@@ -108,12 +108,12 @@ static void test_total(void **state)
     kernel_reset();
     kernel.read = honest;
     assert_int_equal(scene_open(&s, ROOT, "cycles,instructions", two_cpus(), NULL), 0);
-    assert_int_equal(rk_set_total(s.set, v, 1), -EINVAL);
-    assert_int_equal(rk_set_total(s.set, NULL, 2), -EINVAL);
-    assert_int_equal(rk_set_read(s.set, 0, NULL, 2), -EINVAL);
-    assert_true(rk_set_total(NULL, v, 2) == -EINVAL && rk_set_read(NULL, 0, v, 2) == -EINVAL);
+    assert_int_equal(rk_set_total(s.set, v, NULL, 1), -EINVAL);
+    assert_int_equal(rk_set_total(s.set, NULL, NULL, 2), -EINVAL);
+    assert_int_equal(rk_set_read(s.set, 0, NULL, NULL, 2), -EINVAL);
+    assert_true(rk_set_total(NULL, v, NULL, 2) == -EINVAL && rk_set_read(NULL, 0, v, NULL, 2) == -EINVAL);
     assert_true(rk_set_enable(NULL) == -EINVAL && rk_set_disable(NULL) == -EINVAL);
-    assert_int_equal(rk_set_total(s.set, v, 2), 0);
+    assert_int_equal(rk_set_total(s.set, v, NULL, 2), 0);
     check(&v[0], 10 + 30, 4000, 2000);
     check(&v[1], 20 + 40, 4000, 2000);
     scene_close(&s);
@@ -124,7 +124,7 @@ static void test_total(void **state)
     assert_int_equal(scene_open(&s, ROOT, "cycles", target_new(TARGET_THREAD, 4242), OPTIONS(.period = 100)),
                      0);
     assert_int_equal(rk_set_slot_count(s.set), 8);
-    assert_int_equal(rk_set_total(s.set, v, 1), 0);
+    assert_int_equal(rk_set_total(s.set, v, NULL, 1), 0);
     check(&v[0], 10 + 20 + 30 + 40 + 50 + 60 + 70 + 80, 2000, 8000);
     scene_close(&s);
 }
@@ -148,7 +148,7 @@ static void test_starved(void **state)
     kernel.read = fails;
     failing = 0, failure = 0;
     assert_int_equal(scene_open(&s, ROOT, "cycles:D,instructions:D,page-faults", self(), NULL), 0);
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     check(&v[0], 0, 0, 0);
     check(&v[1], 20, 2000, 1000);
     assert_int_equal(rk_set_explain(s.set, 0, 0, &s.e), 0);
@@ -161,7 +161,7 @@ static void test_starved(void **state)
 
     /* and when it counts again, it is forgotten */
     failing = -1;
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     check(&v[0], 10, 2000, 1000);
     assert_int_equal(rk_set_explain(s.set, 0, 0, &s.e), -ENOENT);
     scene_close(&s);
@@ -171,14 +171,14 @@ static void test_starved(void **state)
     kernel.read = fails;
     failing = 0, failure = 0;
     assert_int_equal(scene_open(&s, ROOT, "{cycles:D,instructions:D},page-faults", self(), NULL), 0);
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     check(&v[0], 0, 0, 0);
     check(&v[1], 0, 0, 0);
     check(&v[2], 30, 2000, 1000);
     assert_int_equal(rk_set_explain(s.set, 0, 1, &s.e), 0);
     assert_int_equal(s.e.cause, RK_CAUSE_STARVED);
     failing = -1;
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     assert_int_equal(rk_set_explain(s.set, 0, 1, &s.e), -ENOENT);
     scene_close(&s);
 }
@@ -194,7 +194,7 @@ static void test_total_unknown(void **state)
     kernel.read = fails;
     failing = 2, failure = -ENODEV;
     assert_int_equal(scene_open(&s, ROOT, "cycles,instructions", two_cpus(), NULL), 0);
-    assert_int_equal(rk_set_total(s.set, v, 2), 0);
+    assert_int_equal(rk_set_total(s.set, v, NULL, 2), 0);
     check(&v[0], 0, 0, 0);
     check(&v[1], 20 + 40, 4000, 2000);
     assert_int_equal(rk_set_explain(s.set, SIZE_MAX, 0, &s.e), 0);
@@ -215,7 +215,7 @@ static void test_broken_group(void **state)
     kernel.read = fails;
     failing = 0, failure = -ECHILD;
     assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions,r1}", self(), NULL), 0);
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     check(&v[0], 0, 0, 0);
     check(&v[1], 20, 2000, 1000);
     check(&v[2], 30, 2000, 1000);
@@ -244,7 +244,7 @@ static void test_ending_thread(void **state)
     for (ending = 1; ending < 24; ending += 11) {
         int reads = ending;
         kernel.reads = 0;
-        assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+        assert_int_equal(rk_set_read(s.set, 0, v, NULL, 2), 0);
         assert_int_equal(kernel.reads, reads + 1);
         check(&v[0], 10, 2000, 1000);
         check(&v[1], 20, 2000, 1000);
@@ -253,10 +253,10 @@ static void test_ending_thread(void **state)
         ending = reads;
     }
     ending = 1000;
-    assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 2), 0);
     check(&v[0], 0, 0, 0);
     ending = 1000, kernel.reads = 0;
-    assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 2), 0);
     assert_int_equal(kernel.reads, 2); /* and the sibling */
     scene_close(&s);
 }
@@ -281,7 +281,7 @@ static void test_taken_apart(void **state)
     kernel_reset();
     kernel.read = taken_apart;
     assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions,r1}", self(), NULL), 0);
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     check(&v[0], 10, 2000, 1000);
     check(&v[1], 20, 2000, 1000);
     check(&v[2], 30, 2000, 1000);
@@ -306,7 +306,7 @@ static void test_wrong_number(void **state)
     kernel_reset();
     kernel.read = another_number;
     assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions}", self(), NULL), 0);
-    assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 2), 0);
     check(&v[0], 0, 0, 0);
     check(&v[1], 0, 0, 0);
     assert_int_equal(rk_set_explain(s.set, 0, 0, &s.e), 0);
@@ -353,8 +353,8 @@ static void test_forked(void **state)
     kernel.fork_word = 0;
     assert_int_equal(rk_set_enable(s.set), -ESTALE);
     assert_int_equal(rk_set_disable(s.set), -ESTALE);
-    assert_int_equal(rk_set_read(s.set, 0, v, 1), -ESTALE);
-    assert_int_equal(rk_set_total(s.set, v, 1), -ESTALE);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), -ESTALE);
+    assert_int_equal(rk_set_total(s.set, v, NULL, 1), -ESTALE);
     assert_int_equal(set_lost(s.set, 0, &lost), -ESTALE);
     assert_int_equal(kernel.reads + kernel.opened[0].enables, 0);
     assert_int_equal(rk_set_explain(s.set, 0, 0, &s.e), 0);
@@ -364,9 +364,9 @@ static void test_forked(void **state)
     sys_fork_drop(s.set->fork);
     s.set->fork = NULL;
     s.set->pid = getpid();
-    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), 0);
     s.set->pid++;
-    assert_int_equal(rk_set_read(s.set, 0, v, 1), -ESTALE);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), -ESTALE);
     scene_close(&s);
 }
 
@@ -387,25 +387,25 @@ static void test_pages(void **state)
     assert_int_equal(
         scene_open(&s, ROOT, "{cycles,instructions},page-faults", self(), OPTIONS(.no_inherit = 1)), 0);
     assert_true(s.set->user_read);
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     assert_int_equal(v[0].value, 10);
     assert_int_equal(rk_set_enable(s.set), 0);
     kernel.reads = 0;
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     assert_int_equal(kernel.reads, 1); /* page-faults */
     check(&v[0], 77, 5, 4);
     check(&v[1], 77, 5, 4);
     check(&v[2], 30, 2000, 1000);
     s.set->thread++; /* another's */
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     assert_int_equal(v[0].value, 10);
     s.set->thread--;
     page.capabilities = PAGE_CAP_USER_RDPMC; /* the clock became unstable */
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     check(&v[0], 10, 2000, 1000);
     page.capabilities |= PAGE_CAP_USER_TIME;
     assert_int_equal(rk_set_disable(s.set), 0);
-    assert_int_equal(rk_set_read(s.set, 0, v, 3), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     assert_int_equal(v[0].value, 10);
     scene_close(&s);
 
@@ -425,24 +425,24 @@ static void test_pages(void **state)
     kernel.page = &page;
     assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.no_inherit = 1, .enabled = 1)), 0);
     kernel.reads = 0;
-    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), 0);
     check(&v[0], 77, 5, 4);
     assert_int_equal(kernel.reads, 0);
-    assert_int_equal(rk_set_read(s.set, 0, v, 0), -EINVAL);
-    assert_int_equal(rk_set_read(s.set, 1, v, 1), -ERANGE);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 0), -EINVAL);
+    assert_int_equal(rk_set_read(s.set, 1, v, NULL, 1), -ERANGE);
     s.set->thread++;
-    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), 0);
     assert_int_equal(v[0].value, 10);
     s.set->thread--;
     page.lock = 1; /* never at rest: the kernel is asked */
-    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), 0);
     assert_int_equal(v[0].value, 10);
     page.lock = 2;
     kernel.fork_word = 0;
-    assert_int_equal(rk_set_read(s.set, 0, v, 1), -ESTALE);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), -ESTALE);
     kernel.fork_word = 1;
     assert_int_equal(rk_set_disable(s.set), 0);
-    assert_int_equal(rk_set_read(s.set, 0, v, 1), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), 0);
     assert_int_equal(v[0].value, 10);
     scene_close(&s);
 

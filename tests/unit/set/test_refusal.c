@@ -67,7 +67,7 @@ static void test_never_zero(void **state)
         assert_int_equal(s.set->notes.n, 2);
         assert_true(s.set->events[0].absent);
         assert_int_equal(s.set->events[1].leader, 1);
-        assert_int_equal(rk_set_read(s.set, 0, v, 2), 0);
+        assert_int_equal(rk_set_read(s.set, 0, v, NULL, 2), 0);
         assert_int_equal(v[0].running + v[0].value + v[0].enabled, 0);
         assert_int_equal(rk_set_explain(s.set, SIZE_MAX, 0, &s.e), 0);
         assert_int_equal(s.e.cause, RK_CAUSE_PARANOID);
@@ -269,7 +269,7 @@ static void test_split_by_ratios(void **state)
     static const uint32_t members[] = {0, 3, 1, 5, 2, 6, 4};
     assert_memory_equal(s.set->members, members, sizeof members);
     assert_false(s.set->plain);
-    assert_int_equal(rk_set_read(s.set, 0, v, 7), 0);
+    assert_int_equal(rk_set_read(s.set, 0, v, NULL, 7), 0);
     uint64_t first = v[0].value;
     assert_true(v[3].value == first + 1); /* of the same read */
     assert_true(v[5].value == v[1].value + 1 && v[6].value == v[2].value + 1);

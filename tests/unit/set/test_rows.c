@@ -8,7 +8,7 @@
 #include <reckon/set.h>
 #undef fail /* cmocka's; the library has one of its own */
 
-static int fake_read(struct rk_set *set, size_t slot, struct rk_value *ret, size_t n);
+static int fake_read(struct rk_set *set, size_t slot, struct rk_value *ret, uint32_t *states, size_t n);
 #define rk_set_read fake_read
 #include "../../../src/set/rows.c" // NOLINT(bugprone-suspicious-include)
 
@@ -23,8 +23,10 @@ static int32_t faults[2 * 20000];
 static size_t reads;
 
 /* Event 0 counts 1 in each slot, event 1 the slot's CPU or thread. */
-static int fake_read(struct rk_set *s, size_t slot, struct rk_value *ret, size_t n)
+static int fake_read(struct rk_set *s, size_t slot, struct rk_value *ret, uint32_t *states, size_t n)
 {
+    if (states)
+        states[0] = states[1] = RK_STATE_COUNTED;
     assert_int_equal(n, s->n_events);
     reads++;
     ret[0] = (struct rk_value){1, 10, 10};
@@ -106,7 +108,7 @@ static void expect(uint32_t by, size_t n, uint64_t each, const char *first, cons
     assert_string_equal(row(rows, 0).name, first);
     assert_string_equal(row(rows, n - 1).name, last);
     reads = 0;
-    assert_int_equal(rk_rows_read(rows, v, 2 * n), 0);
+    assert_int_equal(rk_rows_read(rows, v, NULL, 2 * n), 0);
     assert_int_equal(reads, set.n_slots); /* each slot once: not quadratic */
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(row(rows, i).slots, each);
@@ -116,7 +118,7 @@ static void expect(uint32_t by, size_t n, uint64_t each, const char *first, cons
         sum += v[2 * i + 1].value;
     }
     assert_int_equal(sum, (uint64_t)CPUS * (CPUS - 1) / 2);
-    assert_int_equal(rk_rows_read(rows, v, 2 * n - 1), -EINVAL);
+    assert_int_equal(rk_rows_read(rows, v, NULL, 2 * n - 1), -EINVAL);
     struct rk_row beyond = {.size = sizeof beyond};
     assert_int_equal(rk_rows_get(rows, n, &beyond), -ERANGE);
     rk_rows_free(rows);
@@ -144,7 +146,7 @@ static void faulty(void **state)
     set.faulty = true;
     faults[300 * 2 + 1] = -EIO; /* CPU 300 is in socket 2 */
     assert_int_equal(rk_rows_open(host, &set, RK_BY_SOCKET, &rows, NULL), 0);
-    assert_int_equal(rk_rows_read(rows, v, 8), 0);
+    assert_int_equal(rk_rows_read(rows, v, NULL, 8), 0);
     assert_int_equal(v[2 * 2 + 1].running, 0);
     assert_int_equal(v[2 * 2].value, 256);
     assert_int_equal(v[1 * 2 + 1].running, 5 * 256);
@@ -165,7 +167,7 @@ static void by_thread(void **state)
     reads = 0;
     assert_int_equal(rk_rows_open(host, &set, RK_BY_THREAD, &rows, NULL), 0);
     assert_int_equal(rk_rows_count(rows), 10000);
-    assert_int_equal(rk_rows_read(rows, v, 20000), 0);
+    assert_int_equal(rk_rows_read(rows, v, NULL, 20000), 0);
     assert_int_equal(reads, 20000);
     assert_string_equal(row(rows, 9999).name, "thread-2000009999"); /* gone: without a name of its own */
     assert_int_equal(row(rows, 9999).tid, 2000009999);
@@ -191,7 +193,7 @@ static void by_cgroup(void **state)
     assert_string_equal(row(rows, 0).name, "web");
     assert_string_equal(row(rows, 1).name, "db");
     set.n_slots = 10;
-    assert_int_equal(rk_rows_read(rows, v, 4), 0);
+    assert_int_equal(rk_rows_read(rows, v, NULL, 4), 0);
     assert_int_equal(v[0].value, 4);
     assert_int_equal(v[1].value, 0 + 2 + 4 + 6);
     assert_int_equal(v[3].value, 1 + 3 + 5 + 7);

@@ -2,6 +2,7 @@
 #include <reckon/set.h>
 #include <stdbool.h>
 
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,24 @@
 #include <cmocka.h>
 
 #define MS UINT64_C(1000000)
+
+/* One value's estimate, in place of `old`. */
+static struct rk_estimates *estimate_fresh(struct rk_estimates *old)
+{
+    struct rk_estimates *fresh = NULL;
+
+    rk_estimates_free(old);
+    assert_int_equal(rk_estimates_open(1, &fresh, NULL), 0);
+    return fresh;
+}
+
+static double estimate_add_one(struct rk_estimates *estimate, const struct rk_value *now, double *ret_bound)
+{
+    double total;
+
+    assert_int_equal(rk_estimates_add(estimate, now, 1, &total, ret_bound), 0);
+    return total;
+}
 
 static void test_exact(void **state)
 {
@@ -163,14 +182,14 @@ static void test_bound_useful(void **state)
  * the truth. */
 static void test_estimate(void **state)
 {
-    struct rk_estimate estimate = {0};
+    struct rk_estimates *estimate = estimate_fresh(NULL);
     struct rk_value now = {0};
     double truth = 0, last = 0, naive_last = 0, bound;
     bool backwards = false;
     uint32_t dice = 1;
 
     (void)state;
-    assert_true(isnan(rk_estimate_add(&estimate, &now, &bound)) && isnan(bound));
+    assert_true(isnan(estimate_add_one(estimate, &now, &bound)) && isnan(bound));
     for (int i = 0; i < 2000; i++) {
         uint64_t rate = i < 500 ? 1000 : i < 1000 ? 10 : 3000; /* events per ms */
         bool always = i >= 500 && i < 800;
@@ -180,7 +199,7 @@ static void test_estimate(void **state)
         now.running += ran * 1000000;
         now.value += ran * rate;
         truth += 10.0 * (double)rate;
-        double total = rk_estimate_add(&estimate, &now, &bound);
+        double total = estimate_add_one(estimate, &now, &bound);
         if (isnan(total))
             continue;
         assert_true(total >= last);
@@ -193,29 +212,31 @@ static void test_estimate(void **state)
     printf("%.0f of %.0f, ± %.0f\n", last, truth, bound);
     assert_true(fabs(last - truth) < 0.1 * truth);
     assert_true(fabs(last - truth) <= bound);
+    rk_estimates_free(estimate);
 }
 
 /* Read but once, the two agree, bound and all. */
 static void test_estimate_once(void **state)
 {
     const struct rk_value v = {123456789, 777 * MS, 100 * MS};
-    struct rk_estimate estimate = {0};
-    double b1, b2, once = rk_value_scale(&v, NULL, &b1), total = rk_estimate_add(&estimate, &v, &b2);
+    struct rk_estimates *estimate = estimate_fresh(NULL);
+    double b1, b2, once = rk_value_scale(&v, NULL, &b1), total = estimate_add_one(estimate, &v, &b2);
 
     (void)state;
     assert_true(fabs(total - once) < 1e-9 * once && fabs(b1 - b2) < 1e-9 * b1);
     /* nothing new: nothing changes; a reading that failed is passed over */
-    assert_true(rk_estimate_add(&estimate, &v, &b2) == total);
-    assert_true(rk_estimate_add(&estimate, &(struct rk_value){0}, &b2) == total);
+    assert_true(estimate_add_one(estimate, &v, &b2) == total);
+    assert_true(estimate_add_one(estimate, &(struct rk_value){0}, &b2) == total);
     const struct rk_value always = {UINT64_C(1) << 52, 5, 5}; /* not shared: exact, and certain */
-    estimate = (struct rk_estimate){0};
-    assert_true(rk_estimate_add(&estimate, &always, &b2) == 4503599627370496.0 && b2 == 0);
+    estimate = estimate_fresh(estimate);
+    assert_true(estimate_add_one(estimate, &always, &b2) == 4503599627370496.0 && b2 == 0);
+    rk_estimates_free(estimate);
 }
 
 /* A steady rate is exact however long the event waits, at the beginning and at the end as well, and known to be. */
 static void test_estimate_steady(void **state)
 {
-    struct rk_estimate estimate = {0};
+    struct rk_estimates *estimate = estimate_fresh(NULL);
     struct rk_value now = {0};
     double bound = 0, total = 0;
 
@@ -225,11 +246,12 @@ static void test_estimate_steady(void **state)
         now.enabled += 12 * MS;
         now.running += on ? 12 * MS : 0;
         now.value += on ? 1200000 : 0;
-        total = rk_estimate_add(&estimate, &now, &bound);
+        total = estimate_add_one(estimate, &now, &bound);
         assert_true(isnan(total) == (i < 10));
     }
     assert_true(fabs(total - 130 * 1.2e6) < 1);
     assert_true(bound < 0.3 * total);
+    rk_estimates_free(estimate);
 }
 
 /* As coverage() above, but read every so many turns, with the total's own bound. */
@@ -239,7 +261,7 @@ static double estimate_coverage(int turns, int groups, double mean, int phase, i
     double widths = 0;
 
     for (int t = 0; t < trials; t++) {
-        struct rk_estimate estimate = {0};
+        struct rk_estimates *estimate = estimate_fresh(NULL);
         struct rk_value v = {0};
         uint64_t truth = 0;
         double bound = NAN, rate = 0, total = NAN;
@@ -255,8 +277,9 @@ static double estimate_coverage(int turns, int groups, double mean, int phase, i
                 v.running += 10 * MS;
             }
             if ((i + 1) % every == 0 || i + 1 == turns * groups)
-                total = rk_estimate_add(&estimate, &v, &bound);
+                total = estimate_add_one(estimate, &v, &bound);
         }
+        rk_estimates_free(estimate);
         covered += fabs(total - (double)truth) <= bound;
         widths += bound / (double)(truth + 1);
     }
@@ -291,15 +314,21 @@ static void test_estimate_bound_holds(void **state)
 static void test_backwards(void **state)
 {
     const struct rk_value before = {100, 1000, 500}, now = {90, 2000, 1000};
-    struct rk_estimate x = {0};
+    struct rk_estimates *x = estimate_fresh(NULL);
     double bound = 7;
 
     (void)state;
     assert_true(rk_value_scale(&now, &before, &bound) == 0 && bound >= 0);
     assert_true(isnan(rk_value_scale(NULL, NULL, &bound)) && isnan(bound));
-    assert_true(isnan(rk_estimate_add(NULL, &now, NULL)) && isnan(rk_estimate_add(&x, NULL, NULL)));
-    double first = rk_estimate_add(&x, &before, NULL);
-    assert_true(rk_estimate_add(&x, &now, NULL) >= first);
+    double unused;
+    assert_int_equal(rk_estimates_add(NULL, &now, 1, &unused, NULL), -EINVAL);
+    assert_int_equal(rk_estimates_add(x, NULL, 1, &unused, NULL), -EINVAL);
+    assert_int_equal(rk_estimates_add(x, &now, 1, NULL, NULL), -EINVAL);
+    assert_int_equal(rk_estimates_add(x, &now, 2, &unused, NULL), -EINVAL);
+    assert_null(rk_estimates_free(NULL));
+    double first = estimate_add_one(x, &before, &unused);
+    assert_true(estimate_add_one(x, &now, &unused) >= first);
+    rk_estimates_free(x);
 }
 
 static double bound_of(const struct rk_value *v, double *bound)
