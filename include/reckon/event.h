@@ -45,6 +45,7 @@ struct rk_events;
 #define RK_EVENT_WEAK 0x100u        /* :W  this group may be split when it does not fit */
 #define RK_EVENT_SAMPLE_READ 0x200u /* :S  samples carry the whole group's counts */
 #define RK_EVENT_PRECISE_MAX 0x400u /* :P  the most precise that opens */
+#define RK_EVENT_ABSENT 0x800u      /* rk_events_parse_keep(): unknown here */
 
 /* One event, as it will be asked of the kernel. Strings live as long as the rk_events. */
 struct rk_event {
@@ -73,6 +74,18 @@ struct rk_event {
  * tracefs said. On failure e->position is the byte where it went wrong. */
 RK_API int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **ret,
                            struct rk_error *e);
+
+/*
+ * Parses as rk_events_parse() does and goes on where a name is unknown here. Such an event stays in the list, with
+ * RK_EVENT_ABSENT in its flags, UINT32_MAX as its type and its text as its name. rk_set_open() leaves it out with a
+ * note where RK_SET_KEEP is set, and fails where it is not. Fails if the grammar is violated, or no name is known.
+ */
+RK_API int rk_events_parse_keep(struct rk_host *host, const char *text, struct rk_events **ret,
+                                struct rk_error *e);
+
+/* Cold: why the index-th event is absent. 0 and *ret; -ENOENT: it is not absent; -ERANGE beyond the end. */
+RK_API int rk_events_explain(const struct rk_events *events, size_t index, struct rk_error *ret);
+
 RK_API struct rk_events *rk_events_free(struct rk_events *events);
 
 RK_API size_t rk_events_count(const struct rk_events *events);

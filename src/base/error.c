@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A caller that forgot to set the size gets the struct of the first release, no more. */
 #define LONGEST 6000 /* a message with a path in it, before it is made to fit */
-#define FIRST_SIZE ((uint32_t)sizeof(struct rk_error))
-
 /* No struct is larger: such a size was never set. Reading or clearing so many bytes would end the program. */
 #define GREATEST_SIZE 4096u
+
+/* A caller that forgot to set the size of its rk_error gets the struct of the first release, no more. */
+#define FIRST_SIZE ((uint32_t)sizeof(struct rk_error))
 
 const char *rk_version(void)
 {
@@ -103,10 +103,16 @@ static void fit_text(char *to, size_t room, const char *whole, size_t n)
     memcpy(to + at, tail, (size_t)(whole + n - tail) + 1);
 }
 
+/* The bytes of the caller's rk_error that may be written. */
+static uint32_t error_room(const struct rk_error *e)
+{
+    return e->size && e->size <= GREATEST_SIZE ? e->size : FIRST_SIZE;
+}
+
 int error_give(struct rk_error *e, const struct rk_error *from)
 {
     if (e) {
-        uint32_t size = e->size ? e->size : FIRST_SIZE;
+        uint32_t size = error_room(e);
         memcpy(e, from, size < sizeof *from ? size : sizeof *from);
         if (size >= sizeof e->size)
             e->size = size;
@@ -162,8 +168,7 @@ int fail_null(struct rk_error *e, uint32_t stage, const char *function, const ch
 }
 
 /* A caller's struct may be shorter than ours; a field is set only where all of it fits. */
-#define HAS(e, field) \
-    ((e) && ((e)->size ? (e)->size : FIRST_SIZE) >= offsetof(struct rk_error, field) + sizeof(e)->field)
+#define HAS(e, field) ((e) && error_room(e) >= offsetof(struct rk_error, field) + sizeof(e)->field)
 
 void fail_event(struct rk_error *e, const char *event)
 {
@@ -209,8 +214,8 @@ int options_check(void *to, size_t size, const void *from, const char *name, uin
     int rc = options_take(to, size, from);
 
     if (rc == -EINVAL)
-        return fail_argument(e, stage, "struct %s: size is not set; set .size = sizeof(struct %s)", name,
-                             name);
+        return fail_argument(e, stage, "struct %s: size is %u; set .size = sizeof(struct %s)", name,
+                             *(const uint32_t *)from, name);
     if (rc == -E2BIG)
         return fail(e, rc, stage, RK_CAUSE_ARGUMENT, "update libreckon",
                     "struct %s: the program sets an option that this libreckon (%s) does not know", name,

@@ -33,8 +33,9 @@ void fail_position(struct rk_error *e, uint32_t position);
 int error_give(struct rk_error *e, const struct rk_error *from);
 
 /*
- * Options in: copies the caller's struct (NULL: all zero) to `to`, which has `size` bytes and gets that
- * size. -EINVAL for a caller's size of 0, -E2BIG where it is longer than ours and its tail is not zero.
+ * Options in: copies the caller's struct (NULL: all zero) to `to`, which has `size` bytes and gets that size.
+ * -EINVAL: the caller's size is below 4 or above 4096, so it was never set. -E2BIG: the caller's struct is longer
+ * than ours and its tail is not zero.
  */
 int options_take(void *to, size_t size, const void *from);
 
@@ -42,8 +43,8 @@ int options_take(void *to, size_t size, const void *from);
 int options_check(void *to, size_t size, const void *from, const char *name, uint32_t stage,
                   struct rk_error *e);
 
-/* Results out: copies what fits into the caller's struct, zeroes what we don't know, keeps its size. -EINVAL
- * for a caller's size below 4. */
+/* Results out: copies what fits into the caller's struct, zeroes what we don't know, keeps its size. -EINVAL: the
+ * caller's size is below 4 or above 4096. */
 int result_give(void *to, const void *from, size_t size);
 
 #endif

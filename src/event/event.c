@@ -29,6 +29,16 @@ int rk_events_get(const struct rk_events *events, size_t index, struct rk_event 
     return result_give(ret, &events->list.items[index].event, sizeof(struct rk_event));
 }
 
+int rk_events_explain(const struct rk_events *events, size_t index, struct rk_error *ret)
+{
+    if (!events || !ret)
+        return -EINVAL;
+    if (index >= events->list.n)
+        return -ERANGE;
+    const struct rk_error *why = events->list.items[index].why;
+    return why ? result_give(ret, why, sizeof *why) : -ENOENT;
+}
+
 const char *rk_events_print(const struct rk_events *events)
 {
     return events ? events->canonical : "";

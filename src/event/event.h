@@ -28,6 +28,7 @@ struct event_item {
     uint32_t number;   /* of the text that it was made from: others that it became have the same */
     const char *text;  /* … that text, with its modifiers, and … */
     const char *full;  /* … with its group's too */
+    const struct rk_error *why; /* RK_EVENT_ABSENT: why it is unknown here; else NULL */
 };
 
 /* What one event is called. Strings live as long as the set of events, canonical ones are the caller's to free. */

@@ -188,7 +188,73 @@ static int give_names(struct parser *p, size_t first, const char *name, const ch
     return 0;
 }
 
-static int take_event(struct parser *p)
+/* Whether a slash of this event may be one of a path, or stand before a breakpoint's length. */
+static bool has_slashes(const char *at)
+{
+    static const char *const kinds[] = {"mem:", "uprobe:", "uretprobe:"};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(at, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return false;
+}
+
+/* "name=" */
+static bool is_term(const char *at)
+{
+    size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
+
+    return n > 0 && at[n] == '=';
+}
+
+/* Bytes of an event whose name is unknown: up to what ends it, terms and modifiers included. -EINVAL: the terms don't
+ * end. */
+static int64_t event_bytes(struct parser *p, const char *at)
+{
+    bool slashes = has_slashes(at);
+    size_t n = 0;
+
+    while (at[n] && !is_space(at[n]) && !strchr(",{}", at[n])) {
+        if (at[n] == '/' && (!slashes || is_term(at + n + 1))) {
+            int64_t terms = terms_bytes(p, at + n);
+            if (terms < 0)
+                return terms;
+            n += (size_t)terms + 1;
+        }
+        n++;
+    }
+    return (int64_t)n;
+}
+
+/* The event at `name` can't be had here, for the reason in p->e: it stays in the list, absent. */
+static int keep_absent(struct parser *p, size_t first, const char *name)
+{
+    int rc = 0;
+
+    p->events->list.n = first;
+    struct rk_error *why = arena_alloc(&p->events->arena, sizeof *why);
+    struct event_item *item = why ? parse_add(p, &rc) : NULL;
+    if (!item)
+        return why ? rc : fail_memory(p->e, RK_STAGE_EVENT);
+    *why = *p->e;
+    int64_t n = event_bytes(p, name);
+    if (n < 0)
+        return (int)n;
+    item->why = why;
+    item->event.type = UINT32_MAX;
+    item->event.flags = RK_EVENT_ABSENT;
+    p->at = name + n;
+    item->event.name = item->body = arena_text(&p->events->arena, name, (size_t)(p->at - name));
+    return item->body ? 0 : fail_memory(p->e, RK_STAGE_EVENT);
+}
+
+/* Mistakes of the writer and want of memory stay errors; all else depends on the machine. */
+static bool depends_on_the_machine(int rc)
+{
+    return rc != -EINVAL && rc != -E2BIG && rc != -ENOMEM;
+}
+
+static int take_known(struct parser *p)
 {
     static int (*const readers[])(struct parser *) = {
         read_probe, read_breakpoint, read_pmu,        read_builtin,
@@ -215,6 +281,15 @@ static int take_event(struct parser *p)
     return rc < 0 ? rc : give_names(p, first, name, letters, &modifiers);
 }
 
+static int take_event(struct parser *p)
+{
+    size_t first = p->events->list.n;
+    const char *name = p->at;
+    int rc = take_known(p);
+
+    return rc < 0 && p->keep && depends_on_the_machine(rc) ? keep_absent(p, first, name) : rc;
+}
+
 /* "cycles" becomes "cycles:u" in a group :u, "cycles:k" becomes "cycles:ku": what it has, its name shows. */
 static int add_letters(struct parser *p, struct event_item *item, const struct modifiers *more)
 {
@@ -239,6 +314,8 @@ static int add_modifiers(struct parser *p, size_t first, const char *at, const s
     for (size_t i = first; i < p->events->list.n; i++) {
         struct event_item *item = &p->events->list.items[i];
         struct rk_event *event = &item->event;
+        if (item->why)
+            continue;
         if (event->precise + more->precise > PRECISE_MAX)
             return parse_fail(p, at, "with the group's modifiers %.60s has more than three p", event->name);
         int rc = add_letters(p, item, more);
@@ -307,7 +384,9 @@ static int check_first(struct parser *p, size_t first, const char *at)
     const struct event_item *items = p->events->list.items, *leader = &items[first];
 
     for (size_t i = first; i < p->events->list.n; i++) {
-        if (items[i].event.group != leader->event.group)
+        if (items[i].why)
+            continue;
+        if (leader->why || items[i].event.group != leader->event.group)
             leader = &items[i];
         if (items[i].event.flags & whole & ~leader->event.flags)
             return parse_fail(p, at, "%.60s: D and e are of a whole group, as in {cycles,instructions}:D",
@@ -373,22 +452,46 @@ static int take_events(struct parser *p)
     }
 }
 
-int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **ret, struct rk_error *e)
+/* The first reason, where no event is known; else NULL. */
+static const struct rk_error *nothing_known(const struct rk_events *events)
 {
-    if (!host || !text || !ret)
-        return fail_argument(e, RK_STAGE_EVENT, "rk_events_parse: %s is NULL",
-                             !host   ? "host"
-                             : !text ? "text"
-                                     : "ret");
+    for (size_t i = 0; i < events->list.n; i++)
+        if (!events->list.items[i].why)
+            return NULL;
+    return events->list.items[0].why;
+}
+
+static int parse(struct rk_host *host, const char *text, bool keep, struct rk_events **ret,
+                 struct rk_error *e)
+{
     _cleanup_(events_cleanup) struct rk_events *events = calloc(1, sizeof *events);
     if (!events)
         return fail_memory(e, RK_STAGE_EVENT);
-    struct parser p = {.host = host, .text = text, .at = text, .events = events, .e = e};
+    struct parser p = {.host = host, .text = text, .at = text, .events = events, .e = e, .keep = keep};
     int rc = take_events(&p);
     if (rc < 0)
         return rc;
+    if (nothing_known(events))
+        return error_give(e, nothing_known(events));
     if (print_events(events) < 0)
         return fail_memory(e, RK_STAGE_EVENT);
     *ret = TAKE_PTR(events);
     return 0;
+}
+
+int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **ret, struct rk_error *e)
+{
+    if (!host || !text || !ret)
+        return fail_null(e, RK_STAGE_EVENT, "rk_events_parse", !host ? "host" : !text ? "text" : "ret");
+    return parse(host, text, false, ret, e);
+}
+
+int rk_events_parse_keep(struct rk_host *host, const char *text, struct rk_events **ret, struct rk_error *e)
+{
+    struct rk_error error = RK_INIT(error); /* the reasons on the way, which the caller's may have no room for */
+
+    if (!host || !text || !ret)
+        return fail_null(e, RK_STAGE_EVENT, "rk_events_parse_keep", !host ? "host" : !text ? "text" : "ret");
+    int rc = parse(host, text, true, ret, &error);
+    return rc < 0 ? error_give(e, &error) : rc;
 }

@@ -7,6 +7,7 @@
 
 #include <reckon/event.h>
 
+#include <errno.h>
 #include <string.h>
 
 #ifndef FUZZ_ROOT
@@ -29,6 +30,34 @@ static void check_same(const struct rk_events *a, const struct rk_events *b)
         HOLDS(!strcmp(x.filter, y.filter) && !strcmp(x.pmu, y.pmu));
         HOLDS(x.group == y.group && x.period == y.period && x.frequency == y.frequency);
     }
+}
+
+/* Where unknown names stay: what parses without them parses to the same, and what is printed to as many. */
+static void check_kept(struct rk_host *host, const char *text, const struct rk_events *strict)
+{
+    struct rk_error e = {.size = sizeof e};
+    struct rk_events *kept = NULL, *again = NULL;
+
+    if (rk_events_parse_keep(host, text, &kept, &e) < 0) {
+        HOLDS(!strict && e.code < 0 && e.what[0] && e.position <= strlen(text));
+        return;
+    }
+    if (strict)
+        check_same(strict, kept);
+    for (size_t i = 0; i < rk_events_count(kept); i++) {
+        struct rk_event event = {.size = sizeof event};
+        HOLDS(rk_events_get(kept, i, &event) == 0);
+        int rc = rk_events_explain(kept, i, &e);
+        HOLDS(event.flags & RK_EVENT_ABSENT ? rc == 0 && e.code < 0 && e.what[0] : rc == -ENOENT);
+        fuzz_touch_text(event.name);
+    }
+    if (rk_events_parse_keep(host, rk_events_print(kept), &again, &e) < 0) {
+        fprintf(stderr, "\"%s\" was kept as \"%s\": %s\n", text, rk_events_print(kept), e.what);
+        abort();
+    }
+    check_same(kept, again);
+    rk_events_free(again);
+    rk_events_free(kept);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -57,6 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_same(events, again);
         HOLDS(!strcmp(printed, rk_events_print(again)));
     }
+    check_kept(host, text, rc < 0 ? NULL : events);
     rk_events_free(events);
     rk_events_free(again);
     free(text);

@@ -147,6 +147,31 @@ static void results_for_other_releases(void **state)
     assert_int_equal(result_give(NULL, &from, sizeof from), -EINVAL);
 }
 
+/* Stack garbage in `size` is a size that nobody set: nothing is copied from there, and nothing zeroed. */
+static void sizes_that_nobody_set(void **state)
+{
+    static const uint32_t sizes[] = {1, 2, 3, 4097, 65536, 0x7fffffff, UINT32_MAX};
+    const struct newer from = {16, 1, 2, 3};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct newer to = {sizes[i], 9, 9, 9}, ours = {0};
+        struct rk_error e = RK_INIT(e), wild = {.size = sizes[i]};
+        assert_int_equal(result_give(&to, &from, sizeof from), -EINVAL);
+        assert_int_equal(to.a, 9);
+        assert_int_equal(options_check(&ours, sizeof ours, &to, "newer", RK_STAGE_OPEN, &e), -EINVAL);
+        assert_non_null(strstr(e.what, "set .size = sizeof(struct newer)"));
+        if (sizes[i] > 4)
+            assert_int_equal(fail(&wild, -EIO, RK_STAGE_READ, 0, NULL, "what"), -EIO);
+        if (sizes[i] > 4) /* an error is told all the same */
+            assert_string_equal(wild.what, "what");
+    }
+    unsigned char most[4096] = {0}; /* the longest that is taken */
+    uint32_t size = sizeof most;
+    memcpy(most, &size, sizeof size);
+    assert_int_equal(result_give(most, &from, sizeof from), 0);
+}
+
 static void every_cause_and_stage_has_a_word(void **state)
 {
     (void)state;
@@ -182,6 +207,7 @@ int main(void)
         cmocka_unit_test(long_text_is_cut_at_a_character),
         cmocka_unit_test(options_of_other_releases),
         cmocka_unit_test(results_for_other_releases),
+        cmocka_unit_test(sizes_that_nobody_set),
         cmocka_unit_test(every_cause_and_stage_has_a_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
