@@ -80,7 +80,7 @@ static struct rk_set *set;
 
 static int our_open(void)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
 
     return rk_set_open(host, events, target, &options, &set, NULL);
 }

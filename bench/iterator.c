@@ -113,7 +113,7 @@ static int run(struct rk_host *host, const char *fields, uint64_t sample, char *
     struct rk_error e = {.size = sizeof e};
     struct rk_set_options options = {.size = sizeof options,
                                      .period = 1,
-                                     .no_inherit = 1,
+                                     .flags = RK_SET_NO_INHERIT,
                                      .ring_bytes = 4 << 20,
                                      .sample = sample | RK_SAMPLE_PERIOD};
     struct rk_events *events = NULL;

@@ -8,7 +8,7 @@ double bench_read(const char *events, unsigned n, unsigned times);
 /* The calling thread's alone, as reckon.count() opens it. */
 static int open_set(struct rk_host *host, const char *text, struct rk_set **ret)
 {
-    struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     struct rk_events *events = NULL;
     struct rk_target *target = NULL;
     int rc = rk_events_parse(host, text, &events, NULL);

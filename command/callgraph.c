@@ -9,10 +9,6 @@
 #include <string.h>
 
 /* perf_event_attr.branch_sample_type */
-#define BRANCH_USER (UINT64_C(1) << 0)
-#define BRANCH_CALL_STACK (UINT64_C(1) << 11)
-#define BRANCH_NO_FLAGS (UINT64_C(1) << 14)
-#define BRANCH_NO_CYCLES (UINT64_C(1) << 15)
 
 #define BYTES 16384u
 #define BYTES_MAX 65528u /* a record's size has 16 bits; the kernel cuts what does not fit */
@@ -77,15 +73,15 @@ void callgraph_ask(const struct callgraph *c, struct rk_set_options *options)
         return;
     if (c->mode == CALLGRAPH_LBR) {
         options->sample |= RK_SAMPLE_BRANCH_STACK;
-        options->branches |= BRANCH_USER | BRANCH_CALL_STACK | BRANCH_NO_FLAGS | BRANCH_NO_CYCLES;
-        options->chain_without = 2;
+        options->branches |= RK_BRANCHES_USER | RK_BRANCHES_CALL_STACK | RK_BRANCHES_NO_FLAGS | RK_BRANCHES_NO_CYCLES;
+        options->exclude |= RK_EXCLUDE_CHAIN_USER;
         return;
     }
     options->sample |= RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER;
     options->regs_user = rk_unwinder_registers(RK_MACHINE_HERE);
     options->stack_user = c->bytes;
     if (c->mode == CALLGRAPH_DWARF)
-        options->chain_without = 2; /* the user's part is found here */
+        options->exclude |= RK_EXCLUDE_CHAIN_USER; /* the user's part is found here */
     if (c->keep)
         options->records |=
             RK_RECORDS_DATA_MAPS; /* perf reads unwind tables through the mappings that they lie in */

@@ -195,7 +195,7 @@ static void remember_reason(struct quantity *q, const struct rk_error *e)
 /* Opens the events on the command that waits. What can't be opened at all is a reason, not an end. */
 static int open_set(struct compare *c, const struct rk_target *target, struct rk_set **ret)
 {
-    struct rk_set_options options = {.size = sizeof options, .keep = 1};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_KEEP};
     struct rk_error e = {.size = sizeof e};
 
     if (c->no_events || c->quantity_n == EVENTS)

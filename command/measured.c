@@ -128,7 +128,8 @@ static int find_targets(struct measured *m, const struct stat_options *o, struct
         if (m->started)
             return 0;
         /* What can't be counted from its exec on can't be counted later either, and is told the same. */
-        struct rk_set_options options = {.size = sizeof options, .keep = 1, .no_inherit = o->no_inherit};
+        struct rk_set_options options = {.size = sizeof options,
+                                         .flags = RK_SET_KEEP | (o->no_inherit ? RK_SET_NO_INHERIT : 0)};
         struct rk_plan unused = {.size = sizeof unused};
         int rc = rk_set_plan(host, events, m->command, &options, &unused, e);
         return rc < 0 ? rc : rk_target_process(rk_target_pid(m->command), &part->target, e);
@@ -153,13 +154,14 @@ static int find_targets(struct measured *m, const struct stat_options *o, struct
 int measured_open(struct measured *m, const struct stat_options *o, struct rk_host *host,
                   const struct rk_events *events, struct rk_error *e)
 {
-    struct rk_set_options options = {
-        .size = sizeof options, .keep = 1, .no_inherit = o->no_inherit, .freeze = o->freeze};
+    struct rk_set_options options = {.size = sizeof options,
+                                     .flags = RK_SET_KEEP | (o->no_inherit ? RK_SET_NO_INHERIT : 0) |
+                                              (o->freeze ? RK_SET_FREEZE : 0)};
     int rc = 0;
 
     /* To switch counters on later may pass over threads that are being born (set.h): a first reading is subtracted. */
     m->counts_already = (o->processes || o->threads) && o->delay_ms == 0;
-    options.enabled = m->counts_already;
+    options.flags |= m->counts_already ? RK_SET_ENABLED : 0;
     if (o->command && (rc = rk_target_command(o->command, NULL, &m->command, e)) < 0)
         return rc;
     if (!events)

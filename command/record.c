@@ -122,7 +122,7 @@ static int take_what(const struct options *o, int id, struct record_options *r)
     case MAX_STACK:
         return options_number(o, "--max-stack", 1, 65535, &r->max_stack);
     case USER_CHAINS:
-        r->chain_without |= 1;
+        r->exclude |= RK_EXCLUDE_CHAIN_KERNEL;
         return 0;
     case REGS:
         return record_take_registers(o, r);
@@ -236,7 +236,7 @@ static int check_options(const struct options *o, const struct record_options *r
         return options_wrong(o, "--stack-size: a multiple of 8");
     if (r->callgraph.keep && r->callgraph.mode < CALLGRAPH_DWARF)
         return options_wrong(o, "--keep-stacks goes with --call-graph dwarf or auto");
-    if ((r->chain_without & 1) && r->callgraph.mode == CALLGRAPH_NONE && !r->off_cpu)
+    if ((r->exclude & RK_EXCLUDE_CHAIN_KERNEL) && r->callgraph.mode == CALLGRAPH_NONE && !r->off_cpu)
         return options_wrong(o, "--user-callchains goes with -g");
     if (r->delay_ms < 0 && !r->control)
         return options_wrong(o, "-D -1 waits for a word that only --control can bring");

@@ -38,7 +38,7 @@ struct record_options {
     bool each; /* neither -F nor -c: what happens one by one is sampled each time */
     struct callgraph callgraph;
     uint64_t sample; /* RK_SAMPLE_… beside what call chains need */
-    uint32_t chain_without, records;
+    uint32_t exclude, records;
     uint64_t max_stack, stack_bytes, branches, regs_user, regs_intr;
     uint64_t ring_bytes;
     bool clock_set, overwrite;

@@ -134,7 +134,8 @@ static void fill_options(const struct record_options *o, struct rk_host *host, s
         rate = 100000;
     *ret = (struct rk_set_options){
         .size = sizeof *ret,
-        .no_inherit = o->no_inherit,
+        .flags = (o->no_inherit ? RK_SET_NO_INHERIT : 0) | (o->overwrite ? RK_SET_OVERWRITE : 0) |
+                 (o->clock_set ? RK_SET_CLOCK : 0) | (o->each ? RK_SET_EACH : 0),
         .records = RK_RECORDS_PROFILE | o->records,
         .period = o->period,
         .frequency = o->frequency_max ? (uint64_t)rate : o->frequency,
@@ -143,10 +144,7 @@ static void fill_options(const struct record_options *o, struct rk_host *host, s
         .max_stack = (uint32_t)o->max_stack,
         .branches = o->branches,
         .ring_bytes = (uint32_t)o->ring_bytes,
-        .overwrite = o->overwrite,
-        .clock_set = o->clock_set,
         .clock = o->clock,
-        .each = o->each,
     };
     /* A file is as large as asked for only if what is in the rings is looked at that often. */
     if (o->switch_bytes && o->switch_bytes / 4 < SWITCH_RING)
@@ -160,7 +158,7 @@ static void fill_options(const struct record_options *o, struct rk_host *host, s
         ret->sample |= sees_switches(host) ? RK_SAMPLE_CALLCHAIN : 0;
     }
     callgraph_ask(&o->callgraph, ret);
-    ret->chain_without |= o->chain_without;
+    ret->exclude |= o->exclude;
     ret->regs_user |= o->regs_user;
 }
 

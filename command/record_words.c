@@ -41,18 +41,33 @@ int record_take_registers(const struct options *o, struct record_options *r)
 
 /* ---- branches ---- */
 
-#define BRANCH_ANY (UINT64_C(1) << 3)
-#define BRANCH_WHICH UINT64_C(0x3ff8) /* of the bits below, those that choose branches */
+#define BRANCH_KINDS 0x3ff8u /* of the bits below, those that choose branches */
 
-/* perf's names, the kernel's bits. */
+/* perf's names. */
 static const struct {
     const char *name;
-    unsigned bit;
+    uint32_t bit;
 } branch_words[] = {
-    {"u", 0},          {"k", 1},          {"hv", 2},        {"any", 3},   {"any_call", 4},
-    {"any_ret", 5},    {"ind_call", 6},   {"abort_tx", 7},  {"in_tx", 8}, {"no_tx", 9},
-    {"cond", 10},      {"stack", 11},     {"ind_jmp", 12},  {"call", 13}, {"no_flags", 14},
-    {"no_cycles", 15}, {"save_type", 16}, {"hw_index", 17}, {"priv", 18}, {"counter", 19},
+    {"u", RK_BRANCHES_USER},
+    {"k", RK_BRANCHES_KERNEL},
+    {"hv", RK_BRANCHES_HYPERVISOR},
+    {"any", RK_BRANCHES_ANY},
+    {"any_call", RK_BRANCHES_ANY_CALL},
+    {"any_ret", RK_BRANCHES_ANY_RETURN},
+    {"ind_call", RK_BRANCHES_INDIRECT_CALL},
+    {"abort_tx", RK_BRANCHES_ABORT},
+    {"in_tx", RK_BRANCHES_IN_TRANSACTION},
+    {"no_tx", RK_BRANCHES_NO_TRANSACTION},
+    {"cond", RK_BRANCHES_CONDITIONAL},
+    {"stack", RK_BRANCHES_CALL_STACK},
+    {"ind_jmp", RK_BRANCHES_INDIRECT_JUMP},
+    {"call", RK_BRANCHES_CALL},
+    {"no_flags", RK_BRANCHES_NO_FLAGS},
+    {"no_cycles", RK_BRANCHES_NO_CYCLES},
+    {"save_type", RK_BRANCHES_TYPE},
+    {"hw_index", RK_BRANCHES_INDEX},
+    {"priv", RK_BRANCHES_PRIVILEGE},
+    {"counter", RK_BRANCHES_COUNTERS},
 };
 
 int record_take_branches(const struct options *o, struct record_options *r)
@@ -71,11 +86,11 @@ int record_take_branches(const struct options *o, struct record_options *r)
                               "cond, stack, in_tx, no_tx, abort_tx, save_type, no_flags, no_cycles, "
                               "hw_index, priv, counter, u, k, hv",
                               (int)n, at));
-        bits |= UINT64_C(1) << branch_words[i].bit;
+        bits |= branch_words[i].bit;
         at += n;
     }
-    if (!(bits & BRANCH_WHICH)) /* only where */
-        bits |= BRANCH_ANY;
+    if (!(bits & BRANCH_KINDS)) /* only where */
+        bits |= RK_BRANCHES_ANY;
     r->branches |= bits;
     r->sample |= RK_SAMPLE_BRANCH_STACK;
     return 0;

@@ -74,7 +74,7 @@ int stat_overhead(const struct stat_options *o, struct rk_host *host, const stru
 {
     handle_target struct rk_target *self = NULL;
     handle_set struct rk_set *set = NULL;
-    struct rk_set_options options = {.size = sizeof options, .keep = 1, .no_inherit = 1};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_KEEP | RK_SET_NO_INHERIT};
     struct rk_error e = {.size = sizeof e};
     struct series s = {0};
 

@@ -15,7 +15,8 @@ struct sum {
 static int add(struct sum *sum, const struct stat_options *o, struct rk_host *host,
                const struct rk_events *events, const struct rk_target *target, struct rk_error *e)
 {
-    struct rk_set_options options = {.size = sizeof options, .keep = 1, .no_inherit = o->no_inherit};
+    struct rk_set_options options = {.size = sizeof options,
+                                     .flags = RK_SET_KEEP | (o->no_inherit ? RK_SET_NO_INHERIT : 0)};
     struct rk_plan plan = {.size = sizeof plan};
     int rc = rk_set_plan(host, events, target, &options, &plan, e);
 

@@ -20,7 +20,7 @@ static struct rk_set *open_set(const char *name)
 {
     struct rk_set_options options = {
         .size = sizeof options,
-        .no_inherit = 1,
+        .flags = RK_SET_NO_INHERIT,
         .frequency = 1000,
         .sample = RK_SAMPLE_STACK_USER,
         .stack_user = 8,

@@ -12,7 +12,7 @@
  *     rk_set_free(set);
  *
  * Level 2, any target and options: rk_set_open(). A set is opened disabled, except on a command, where
- * it begins at exec. All or nothing, unless `keep` is set. Where the kernel refuses what was asked and
+ * it begins at exec. All or nothing, unless RK_SET_KEEP is set. Where the kernel refuses what was asked and
  * less would do (kernel counting, say), the step down is taken and noted: rk_set_note_get().
  *
  * Counts are raw: value, and for how long the event was enabled and really counted. Each has a state (enum
@@ -40,6 +40,43 @@ struct rk_set;
  * on failure it says why. Hardware events are then read without a system call where the kernel allows it. */
 RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error *e);
 
+/* rk_set_options.flags: how it is opened. */
+#define RK_SET_KEEP 0x01u         /* leave out events that can't be opened, with a note; one must open */
+#define RK_SET_EXACT 0x02u        /* take no step down: fail where an event can't be opened as asked */
+#define RK_SET_ENABLED 0x04u      /* count from the opening on, also a command */
+#define RK_SET_NO_USER_READ 0x08u /* read counters by read(2) alone, never in user space */
+#define RK_SET_PINNED 0x10u       /* every group is always on the PMU or in error, as with :D */
+#define RK_SET_EXCLUSIVE 0x20u    /* a group is alone on the PMU, as with :e */
+
+/* Whom it counts, and when. */
+#define RK_SET_NO_INHERIT 0x40u      /* not the threads and children born later */
+#define RK_SET_THREADS_ONLY 0x80u    /* threads born later, but not children (Linux 5.13) */
+#define RK_SET_ENABLE_ON_EXEC 0x100u /* from the target's next exec on, as a command is counted anyway */
+#define RK_SET_REMOVE_ON_EXEC 0x200u /* until the target's next exec (Linux 5.13) */
+
+/*
+ * Stops a thread, a process or a tree by ptrace(2) while its counters are opened: no thread is missed or counted twice.
+ * A call that sleeps in epoll_wait(2) and the like may see EINTR, as after any stop. Without it a note says so if
+ * threads were born meanwhile and may not be counted (RK_CAUSE_RACE).
+ */
+#define RK_SET_FREEZE 0x400u
+
+/* How it samples. These need a period or a frequency. */
+#define RK_SET_OVERWRITE 0x800u /* rings keep the latest records: a flight recorder, rk_stream_snapshot() */
+#define RK_SET_CLOCK 0x1000u    /* time stamps are of `clock`; without it of the kernel's own clock */
+#define RK_SET_NO_WORLD 0x2000u /* a live stream does not begin with what runs already: reckon/stream.h */
+
+/* `frequency` is for events that go on all the time. Tracepoints, probes and breakpoints happen one by one: each is a
+ * sample, unless the event has a period or a frequency of its own. */
+#define RK_SET_EACH 0x4000u
+
+/*
+ * Sends SIGTRAP to the thread of each sample, at once (Linux 5.13): si_code is 6 (TRAP_PERF), si_addr the data's
+ * address, si_perf_data `sig_data`. Needs RK_SET_REMOVE_ON_EXEC, since the next program would die of the signal, and
+ * for each event a period or a frequency: the set's or its own.
+ */
+#define RK_SET_SIGTRAP 0x8000u
+
 /* Side-band records to receive beside samples: rk_set_options.records. */
 #define RK_RECORDS_MAPS 0x01u       /* MMAP2, executable mappings */
 #define RK_RECORDS_DATA_MAPS 0x02u  /* data mappings: MMAP2 with MAPS, MMAP without */
@@ -47,9 +84,9 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_RECORDS_SWITCHES 0x08u   /* SWITCH */
 #define RK_RECORDS_NAMESPACES 0x10u /* NAMESPACES */
 #define RK_RECORDS_CGROUPS 0x20u    /* CGROUP */
-#define RK_RECORDS_CODE 0x40u       /* KSYMBOL, BPF_EVENT: code that the kernel gets (5.1) */
-#define RK_RECORDS_BUILD_IDS 0x80u  /* MMAP2 with the file's build-id (5.12) */
-#define RK_RECORDS_POKES 0x100u     /* TEXT_POKE: the kernel's code as it changes (5.9) */
+#define RK_RECORDS_CODE 0x40u       /* KSYMBOL, BPF_EVENT: code that the kernel loads (5.1) */
+#define RK_RECORDS_BUILD_IDS 0x80u  /* MMAP2 with the file's build-id (5.12); needs MAPS */
+#define RK_RECORDS_POKES 0x100u     /* TEXT_POKE: changes of the kernel's code (5.9) */
 #define RK_RECORDS_PROFILE 0x05u    /* MAPS and TASKS: what naming needs */
 
 /* Where nothing is counted, beside what each event's own modifiers leave out: rk_set_options.exclude. */
@@ -62,56 +99,58 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_EXCLUDE_CHAIN_KERNEL 0x40u /* of call chains: the kernel's frames … */
 #define RK_EXCLUDE_CHAIN_USER 0x80u   /* … the program's */
 
-struct rk_set_options {
-    uint32_t size;         /* sizeof(struct rk_set_options), set by the caller; 0 is refused */
-    uint32_t keep;         /* 1: what can't be opened is left out and explained; one must open */
-    uint32_t exact;        /* 1: no step down; what can't be opened as asked fails */
-    uint32_t no_inherit;   /* 1: threads and children born later are not counted */
-    uint32_t enabled;      /* 1: counting starts at once, also on a command */
-    uint32_t no_user_read; /* 1: never read counters in user space, always read(2) */
+/* Which branches a stack of them holds: rk_set_options.branches. A privilege (none: the event's own) and a kind. */
+#define RK_BRANCHES_USER 0x01u
+#define RK_BRANCHES_KERNEL 0x02u
+#define RK_BRANCHES_HYPERVISOR 0x04u
+#define RK_BRANCHES_ANY 0x08u
+#define RK_BRANCHES_ANY_CALL 0x10u
+#define RK_BRANCHES_ANY_RETURN 0x20u
+#define RK_BRANCHES_INDIRECT_CALL 0x40u
+#define RK_BRANCHES_ABORT 0x80u           /* of transactions */
+#define RK_BRANCHES_IN_TRANSACTION 0x100u
+#define RK_BRANCHES_NO_TRANSACTION 0x200u
+#define RK_BRANCHES_CONDITIONAL 0x400u
+#define RK_BRANCHES_CALL_STACK 0x800u     /* calls that have not returned yet */
+#define RK_BRANCHES_INDIRECT_JUMP 0x1000u
+#define RK_BRANCHES_CALL 0x2000u          /* direct calls */
+#define RK_BRANCHES_NO_FLAGS 0x4000u      /* cheaper: without mispredicted, predicted … */
+#define RK_BRANCHES_NO_CYCLES 0x8000u     /* … without cycles */
+#define RK_BRANCHES_TYPE 0x10000u         /* with the kind of each (Linux 4.14) */
+#define RK_BRANCHES_INDEX 0x20000u        /* with the hardware's index (Linux 5.7) */
+#define RK_BRANCHES_PRIVILEGE 0x40000u    /* with the privilege of each (Linux 6.1) */
+#define RK_BRANCHES_COUNTERS 0x80000u     /* with counts of events between branches (Linux 6.8) */
 
-    /* Sampling. With period and frequency both 0 the set only counts. */
+/*
+ * A bit that is unknown, and an option that has no effect without another, are refused with -EINVAL; the error names
+ * the member and the fix. A set samples if `period`, `frequency` or `records` is set, or an event has a rate of its own.
+ * A set that only counts takes none of the members below `period`.
+ */
+struct rk_set_options {
+    uint32_t size;      /* set by the caller; 0 is refused */
+    uint32_t flags;     /* RK_SET_… */
+    uint32_t exclude;   /* RK_EXCLUDE_… */
     uint32_t records;   /* RK_RECORDS_… */
-    uint32_t max_stack; /* frames per chain; 0: the kernel's limit */
     uint64_t period;    /* a sample every so many events … */
     uint64_t frequency; /* … or so many samples a second; not both */
-    uint64_t sample;    /* RK_SAMPLE_… (reckon/record.h) beside the always taken IDENTIFIER, IP, TID,
-                             TIME, CPU and, where it can vary, PERIOD */
-    uint64_t regs_user; /* registers for RK_SAMPLE_REGS_USER, by the kernel's numbers */
-    uint64_t regs_intr;
-    uint32_t stack_user; /* bytes for RK_SAMPLE_STACK_USER, a multiple of 8 below 64 KiB */
-    uint32_t
-        ring_bytes; /* per CPU; a power of two up to 1 GiB; 0: 512 KiB, or room for 1024 dumped stacks; less where the mlock limit says so */
-    uint32_t
-        wakeup_bytes; /* rk_stream_fd() is readable once so much waits; 0: half the ring, a quarter of it with stacks */
-    uint32_t wakeup_samples; /* … or so many samples; not both */
-    uint32_t overwrite; /* 1: rings keep the latest and are read by rk_stream_snapshot(): a flight recorder */
-    uint32_t chain_without; /* of chains, leave out: 1 the kernel's part, 2 the user's */
-    uint64_t branches; /* RK_SAMPLE_BRANCH_STACK: which, by the kernel's bits (1 user, 2 kernel, 8 any …) */
-    uint32_t clock_set; /* 1: time stamps by `clock`, a clockid_t; else the kernel's own clock */
-    int32_t clock;
 
-    /* Whom, where and when. */
-    uint32_t exclude;        /* RK_EXCLUDE_… */
-    uint32_t pinned;         /* 1: every group is always on the PMU or in error, as with :D */
-    uint32_t exclusive;      /* 1: a group is alone on the PMU, as with :e */
-    uint32_t threads_only;   /* 1: threads born later are counted, children are not (Linux 5.13) */
-    uint32_t enable_on_exec; /* 1: begins at the target's next exec, which is what a command does anyway */
-    uint32_t remove_on_exec; /* 1: ends at the target's next exec (Linux 5.13); not with enable_on_exec */
-    uint32_t
-        freeze; /* 1: a process or tree stands still (ptrace(2)) while its counters are opened, so that no
-                                thread is missed or counted twice. Else threads that were born meanwhile, and can't be
-                                told to be counted, are told of in a note (RK_CAUSE_RACE). A call that sleeps in
-                                epoll_wait(2) and the like may see EINTR, as after any stop */
-    uint32_t
-        sigtrap; /* 1: with each sample the thread that it is of gets SIGTRAP, at once (Linux 5.13): si_code 6
-                         (TRAP_PERF), si_addr the data's address, si_perf_data `sig_data`. With remove_on_exec, since
-                         the next program would die of it. Goes with a period */
-    uint64_t sig_data;
-    uint32_t
-        each; /* 1: `frequency` is for what goes on all the time. Tracepoints, probes and breakpoints, which happen
-                      one by one, are sampled each time, unless the event itself says how often */
-    uint32_t no_world; /* 1: a live stream does not begin with what runs already (reckon/stream.h) */
+    /* RK_SAMPLE_… (reckon/record.h). IDENTIFIER, IP, TID, TIME, CPU and, where it can vary, PERIOD are always taken. */
+    uint64_t sample;
+    uint64_t regs_user;  /* registers for RK_SAMPLE_REGS_USER, by the kernel's numbers */
+    uint64_t regs_intr;  /* … for RK_SAMPLE_REGS_INTR */
+    uint64_t branches;   /* RK_BRANCHES_…, for RK_SAMPLE_BRANCH_STACK */
+    uint64_t sig_data;   /* for RK_SET_SIGTRAP */
+    uint32_t stack_user; /* bytes for RK_SAMPLE_STACK_USER, a multiple of 8 below 64 KiB */
+    uint32_t max_stack;  /* frames of a chain or an unwound stack; 0: the kernel's limit */
+
+    /* Bytes of the ring of each CPU, a power of two up to 1 GiB. 0: 512 KiB, or room for 1024 dumped stacks, or less
+     * where the mlock limit says so. */
+    uint32_t ring_bytes;
+
+    /* rk_stream_fd() is readable when so many bytes wait. 0: half the ring, a quarter of it with dumped stacks. */
+    uint32_t wakeup_bytes;
+    uint32_t wakeup_samples; /* … or so many samples; not both */
+    int32_t clock;           /* a clockid_t, for RK_SET_CLOCK */
 };
 
 /* What opening would take: nothing is opened. */
@@ -210,7 +249,7 @@ RK_API const char *rk_state_name(uint32_t state);
  * switched too. That takes three more system calls for each thread, and a free descriptor; without one, a new
  * thread may be missed. If a thread that was created after rk_set_open() creates another during the call,
  * that one may be missed as well: a note says so, once for a set (RK_CAUSE_RACE). A set that is opened
- * enabled avoids this: subtract a first reading.
+ * with RK_SET_ENABLED avoids this: subtract a first reading.
  *
  * If the set has a live stream, the first rk_set_enable() also reads what runs already: reckon/stream.h.
  */

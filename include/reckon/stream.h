@@ -35,7 +35,7 @@
  *   - A mapping that is made meanwhile may be reported twice. None is lost.
  *   - A command that is sampled from its exec on has no past: only the kernel's part is made.
  *   - If the set is disabled and enabled again, the world is not made again: call rk_stream_world().
- *   - rk_set_options.no_world turns them off.
+ *   - RK_SET_NO_WORLD turns them off.
  *
  * Which way is fast: a set with one ring (a thread, or one CPU) hands out views of it, one by one at about 90
  * million samples a second and core with the usual fields (59 instructions for next(), 52 for sample()).

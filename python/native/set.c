@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a dictionary of options may name. */
+/* What a dictionary of options may name: members with their values, and flags, which are true or false. */
 static const struct {
     const char *name;
     uint32_t offset, size;
@@ -15,13 +15,31 @@ static const struct {
     {                                                                                   \
 #f, offsetof(struct rk_set_options, f), sizeof(((struct rk_set_options *)0)->f) \
     }
-    FIELD(keep),      FIELD(exact),         FIELD(no_inherit),   FIELD(enabled),        FIELD(no_user_read),
-    FIELD(records),   FIELD(max_stack),     FIELD(period),       FIELD(frequency),      FIELD(sample),
-    FIELD(regs_user), FIELD(stack_user),    FIELD(ring_bytes),   FIELD(wakeup_bytes),   FIELD(wakeup_samples),
-    FIELD(overwrite), FIELD(chain_without), FIELD(clock_set),    FIELD(clock),          FIELD(exclude),
-    FIELD(pinned),    FIELD(exclusive),     FIELD(threads_only), FIELD(enable_on_exec), FIELD(remove_on_exec),
-    FIELD(freeze),    FIELD(each),          FIELD(no_world),
+    FIELD(records),      FIELD(max_stack),      FIELD(period),     FIELD(frequency),
+    FIELD(sample),       FIELD(regs_user),      FIELD(stack_user), FIELD(ring_bytes),
+    FIELD(wakeup_bytes), FIELD(wakeup_samples), FIELD(clock),      FIELD(exclude),
 #undef FIELD
+};
+
+static const struct {
+    const char *name;
+    uint32_t flag;
+} flags[] = {
+    {"keep", RK_SET_KEEP},
+    {"exact", RK_SET_EXACT},
+    {"enabled", RK_SET_ENABLED},
+    {"no_user_read", RK_SET_NO_USER_READ},
+    {"pinned", RK_SET_PINNED},
+    {"exclusive", RK_SET_EXCLUSIVE},
+    {"no_inherit", RK_SET_NO_INHERIT},
+    {"threads_only", RK_SET_THREADS_ONLY},
+    {"enable_on_exec", RK_SET_ENABLE_ON_EXEC},
+    {"remove_on_exec", RK_SET_REMOVE_ON_EXEC},
+    {"freeze", RK_SET_FREEZE},
+    {"overwrite", RK_SET_OVERWRITE},
+    {"clock_set", RK_SET_CLOCK},
+    {"no_world", RK_SET_NO_WORLD},
+    {"each", RK_SET_EACH},
 };
 
 static int take_option(struct rk_set_options *options, PyObject *name, PyObject *value)
@@ -31,6 +49,11 @@ static int take_option(struct rk_set_options *options, PyObject *name, PyObject 
 
     if (!word || PyErr_Occurred())
         return -1;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (strcmp(flags[i].name, word) == 0) {
+            options->flags |= number ? flags[i].flag : 0;
+            return 0;
+        }
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         if (strcmp(fields[i].name, word) == 0) {
             uint64_t wide = number;
@@ -108,7 +131,7 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (take_options(&options, dict) < 0)
         return NULL;
     struct rk_host *h = ((struct host *)host)->handle;
-    int rc = rk_events_parse(h, names, &events, &e);
+    int rc = (options.flags & RK_SET_KEEP ? rk_events_parse_keep : rk_events_parse)(h, names, &events, &e);
     if (rc < 0)
         return raise_error(state, rc, &e);
     struct set *self = make(type);

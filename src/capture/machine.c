@@ -254,7 +254,8 @@ static int put_clock(struct rk_capture *c)
 {
     perfdata_bytes bytes = {0};
 
-    return set_options(c->set)->clock_set ? give(c, FEATURE_CLOCKID, &bytes, bytes_u64(&bytes, 1)) : 0;
+    return set_options(c->set)->flags & RK_SET_CLOCK ? give(c, FEATURE_CLOCKID, &bytes, bytes_u64(&bytes, 1))
+                                                     : 0;
 }
 
 int capture_machine(struct rk_capture *c)

@@ -48,7 +48,7 @@ int rk_capture_snapshot(struct rk_capture *c)
     if (c->error)
         return c->error;
     int r = 0;
-    if (set_options(c->set)->overwrite)
+    if (set_options(c->set)->flags & RK_SET_OVERWRITE)
         r = rk_stream_snapshot(c->stream);
     if (r < 0)
         return r; /* the rings are as they were */

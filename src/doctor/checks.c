@@ -169,7 +169,7 @@ static void no_user_read(struct rk_host *host, struct doctor_check *check)
 
 static void check_user_read(struct rk_host *host, struct doctor_check *check)
 {
-    struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     struct rk_error why = {.size = sizeof why};
     struct rk_events *events = NULL;
     struct rk_target *target = NULL;

@@ -1,6 +1,7 @@
 #include "doctor/trial.h"
 
 #include "ring/ring.h"
+#include "set/policy.h"
 #include "sys/memory.h"
 #include "sys/perf.h"
 
@@ -34,15 +35,24 @@ static int refuse(struct rk_host *host, const struct trial *trial, uint32_t stag
 
 int trial_open(struct rk_host *host, const struct trial *trial, struct rk_error *why)
 {
-    struct perf_attr attr = {
-        .size = ATTR_SIZE_0,
+    const struct rk_event event = {
+        .size = sizeof event,
         .type = trial->type,
         .config = trial->config,
-        .sample_period = trial->period,
-        .sample_type = trial->sample_type,
-        .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
-        .flags = ATTR_DISABLED | (trial->kernel ? 0 : ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV),
+        .name = trial->event,
+        .unit = "",
+        .pmu = "",
+        .probe = "",
+        .filter = "",
     };
+    const struct policy_trial tried = {.host = host,
+                                       .event = &event,
+                                       .kernel = trial->kernel,
+                                       .period = trial->period,
+                                       .sample = trial->sample_type};
+    struct perf_attr attr;
+
+    policy_trial(&tried, &attr);
     int fd = sys_perf_open(&attr, trial->pid, trial->cpu, -1, 0);
 
     return fd < 0 ? refuse(host, trial, RK_STAGE_OPEN, fd, 1, why) : fd;

@@ -245,6 +245,8 @@ static int keep_absent(struct parser *p, size_t first, const char *name)
     item->event.flags = RK_EVENT_ABSENT;
     p->at = name + n;
     item->event.name = item->body = arena_text(&p->events->arena, name, (size_t)(p->at - name));
+    item->number = p->n_texts++;
+    item->full = item->text = item->body;
     return item->body ? 0 : fail_memory(p->e, RK_STAGE_EVENT);
 }
 

@@ -2,8 +2,8 @@
  * Whether an event can be opened: by opening it on this thread, or on the CPU that its PMU wants, as reckon would.
  *
  * A refusal for want of rights is tried again without the kernel, which is the step down that rk_set_open() takes, but
- * for what happens in the kernel alone; what then opens can be counted. Where the second try fails for the same reason, or because the PMU can't leave the
- * kernel out (EINVAL), the first refusal is the one to explain.
+ * for what happens in the kernel alone; what then opens can be counted. Where the second try fails for the same reason,
+ * or because the PMU can't leave the kernel out (EINVAL), the first refusal is the one to explain.
  */
 #include "base/abi.h"
 #include "list/list.h"
@@ -14,9 +14,11 @@
 #include <errno.h>
 #include <reckon/explain.h>
 
-static int open_once(const struct rk_list_entry *entry, const struct trial_place *place, uint64_t flags)
+static int open_once(const struct gather *g, const struct rk_list_entry *entry,
+                     const struct trial_place *place, bool kernel)
 {
-    struct perf_attr attr = {
+    const struct rk_event event = {
+        .size = sizeof event,
         .type = entry->type,
         .config = entry->config,
         .config1 = entry->config1,
@@ -24,11 +26,17 @@ static int open_once(const struct rk_list_entry *entry, const struct trial_place
         .config3 = entry->config3,
         .config4 = entry->config4,
         .bp_type = place->bp_type,
-        .sample_period = place->period,
-        .flags = ATTR_DISABLED | flags,
+        .name = entry->name,
+        .unit = "",
+        .pmu = "",
+        .probe = "",
+        .filter = "",
     };
+    const struct policy_trial trial = {
+        .host = g->host, .event = &event, .kernel = kernel, .period = place->period};
+    struct perf_attr attr;
 
-    attr.size = policy_attr_size(&attr);
+    policy_trial(&trial, &attr);
     int fd = sys_perf_open(&attr, place->cpu < 0 ? 0 : -1, place->cpu, -1, 0);
     if (fd < 0)
         return place->also && fd == -place->also ? 0 : fd;
@@ -67,9 +75,9 @@ void trial_run(struct gather *g, struct rk_list_entry *entry, const struct trial
         entry->what = "not tried, as was asked";
         return;
     }
-    int rc = open_once(entry, place, 0), code = rc;
+    int rc = open_once(g, entry, place, true), code = rc;
     if ((rc == -EACCES || rc == -EPERM) && !policy_is_kernels(entry->type, entry->config)) {
-        rc = open_once(entry, place, ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV);
+        rc = open_once(g, entry, place, false);
         if (rc == 0 || (rc != -EACCES && rc != -EPERM && rc != -EINVAL))
             code = rc;
     }

@@ -135,7 +135,8 @@ static void learn(struct regions *regions, const struct rk_set *set)
 
 static void open_counters(struct regions *regions, struct region_thread *thread)
 {
-    const struct rk_set_options options = {.size = sizeof options, .keep = 1, .no_inherit = 1, .enabled = 1};
+    const struct rk_set_options options = {.size = sizeof options,
+                                           .flags = RK_SET_KEEP | RK_SET_NO_INHERIT | RK_SET_ENABLED};
     struct rk_target *target = NULL;
 
     thread->why.size = sizeof thread->why;

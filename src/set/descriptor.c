@@ -100,7 +100,8 @@ int descriptor_leave_out(struct opening *o, uint32_t event, const struct rk_erro
 {
     struct rk_set *set = o->set;
 
-    if (!set->options.keep || !is_events_own(error->code))
+    bool unknown = set->events[event].event.flags & RK_EVENT_ABSENT;
+    if (!(set->options.flags & RK_SET_KEEP) || !(unknown || is_events_own(error->code)))
         return error_give(o->e, error);
     if (!o->have_first) {
         o->first = *error;
@@ -135,7 +136,7 @@ static int set_filter(struct opening *o, uint32_t slot, uint32_t event)
     int rc = sys_perf_control_at(*fd, IOC_SET_FILTER, (void *)(uintptr_t)at->event.filter);
     bool refused = rc == -EINVAL;
 
-    if (rc == 0 && o->policy.options->enabled)
+    if (rc == 0 && o->policy.options->flags & RK_SET_ENABLED)
         rc = sys_perf_control(*fd, IOC_ENABLE, 0);
     if (rc == 0)
         return 0;

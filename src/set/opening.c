@@ -85,9 +85,9 @@ static int look_at_fit(struct opening *o, const struct set_group *group)
 #if defined(__aarch64__)
     const struct rk_set_options *options = &o->set->options;
 
-    if (group->n > 1 && !options->enabled && !options->enable_on_exec &&
+    if (group->n > 1 && !(options->flags & (RK_SET_ENABLED | RK_SET_ENABLE_ON_EXEC)) &&
         (o->policy.kind == TARGET_THREAD || target_attaches(o->policy.kind) ||
-         (o->policy.kind == TARGET_SELF && o->policy.inherit) || options->remove_on_exec))
+         (o->policy.kind == TARGET_SELF && o->policy.inherit) || options->flags & RK_SET_REMOVE_ON_EXEC))
         return try_fit(o, group);
 #endif
     (void)o, (void)group;
@@ -259,7 +259,10 @@ static int refuse_senseless(struct opening *o)
     for (uint32_t i = 0; i < o->set->n_events; i++) {
         struct rk_error error = {.size = sizeof error};
         const struct rk_event *event = &o->set->events[i].event;
-        if (policy_refuse(&o->set->options, event, &error) < 0 ||
+        bool absent = event->flags & RK_EVENT_ABSENT;
+        if (absent)
+            rk_events_explain(o->plan->events, i, &error);
+        if (absent || policy_refuse(&o->set->options, event, &error) < 0 ||
             where_refuse(o->set->host, event, o->plan, &error) < 0) {
             int rc = descriptor_leave_out(o, i, &error);
             if (rc < 0)

@@ -86,12 +86,15 @@ static int expand(struct rk_host *host, const struct rk_target *target, const st
 
     if (rc < 0)
         return rc;
-    plan->inherit = !by_cpu && !options->no_inherit;
-    if (by_cpu && (options->enable_on_exec || options->remove_on_exec || options->threads_only))
+    plan->inherit = !by_cpu && !(options->flags & RK_SET_NO_INHERIT);
+    if (by_cpu && (options->flags & (RK_SET_ENABLE_ON_EXEC | RK_SET_REMOVE_ON_EXEC | RK_SET_THREADS_ONLY)))
         return fail_argument(e, RK_STAGE_OPEN, "%s is about threads; CPUs and cgroups have none",
-                             options->enable_on_exec   ? "enable_on_exec"
-                             : options->remove_on_exec ? "remove_on_exec"
-                                                       : "threads_only");
+                             options->flags & RK_SET_ENABLE_ON_EXEC   ? "RK_SET_ENABLE_ON_EXEC"
+                             : options->flags & RK_SET_REMOVE_ON_EXEC ? "RK_SET_REMOVE_ON_EXEC"
+                                                                      : "RK_SET_THREADS_ONLY");
+    if ((options->flags & RK_SET_FREEZE) && !target_attaches(target->kind) && target->kind != TARGET_THREAD)
+        return fail_argument(e, RK_STAGE_OPEN,
+                             "RK_SET_FREEZE is about a thread, a process or a tree that runs");
     plan->on_cpus = target->on_cpus;
     plan->each_cpu = each_cpu =
         target->on_cpus || (plan->sampling && !by_cpu && (plan->inherit || n_ids > 1));
@@ -163,11 +166,11 @@ static int check_exec(const struct rk_target *target, struct rk_error *e)
 int plan_make(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
               const struct rk_set_options *options, struct plan *ret, struct rk_error *e)
 {
-    struct plan plan = {.n_events = (uint32_t)rk_events_count(events)};
+    struct plan plan = {.events = events, .n_events = (uint32_t)rk_events_count(events)};
 
     if (!host || !events || !target)
         return fail_null(e, RK_STAGE_OPEN, "a set", !host ? "host" : !events ? "events" : "target");
-    int rc = policy_check(options, e);
+    int rc = policy_check(options, events, e);
     if (rc == 0)
         rc = check_exec(target, e);
     if (rc < 0)
@@ -262,6 +265,17 @@ static void say_cheaper(struct rk_host *host, const struct rk_target *target, co
                  (uintmax_t)(allowed / plan->n_slots), (uintmax_t)events);
 }
 
+/* Events that nothing is opened for: rk_events_parse_keep(). */
+static uint64_t absent(const struct rk_events *events)
+{
+    struct rk_event event = RK_INIT(event);
+    uint64_t n = 0;
+
+    for (size_t i = 0; rk_events_get(events, i, &event) == 0; i++)
+        n += (event.flags & RK_EVENT_ABSENT) != 0;
+    return n;
+}
+
 int rk_set_plan(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                 const struct rk_set_options *options, struct rk_plan *ret, struct rk_error *e)
 {
@@ -280,7 +294,7 @@ int rk_set_plan(struct rk_host *host, const struct rk_events *events, const stru
         .events = plan.n_events,
         .slots = plan.n_slots,
         .rings = plan.n_rings,
-        .descriptors = plan.descriptors,
+        .descriptors = plan.descriptors - absent(events) * plan.n_slots,
         .allowed = (uint64_t)hard > used ? (uint64_t)hard - used : 0,
         .ring_bytes = plan.n_rings ? plan.n_rings * (plan.ring_bytes + (uint64_t)sys_page_size()) : 0,
     };

@@ -8,7 +8,8 @@
 #include "target/target.h"
 
 struct plan {
-    struct set_slot *slots; /* the plan's; free with plan_free() */
+    const struct rk_events *events; /* the caller's */
+    struct set_slot *slots;         /* the plan's; free with plan_free() */
     uint32_t n_slots, n_rings, n_events, n_cgroups;
     uint64_t descriptors;
     uint32_t ring_bytes;

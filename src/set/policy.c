@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <reckon/record.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,46 +36,186 @@ bool policy_samples(const struct rk_set_options *options, const struct rk_events
     return false;
 }
 
-int policy_check(const struct rk_set_options *o, struct rk_error *e)
-{
-    const uint32_t stage = RK_STAGE_OPEN;
+static int refuse_option(struct rk_error *e, const char *fix, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-    if (o->period && o->frequency)
-        return fail_argument(e, stage, "period and frequency are both set; set one");
-    if (o->wakeup_bytes && o->wakeup_samples)
-        return fail_argument(e, stage, "wakeup_bytes and wakeup_samples are both set; set one");
-    if (o->ring_bytes & (o->ring_bytes - 1))
-        return fail_argument(e, stage, "ring_bytes is %u; it must be a power of two", o->ring_bytes);
-    if (o->stack_user % 8 || o->stack_user > 65528)
-        return fail_argument(e, stage, "stack_user is %u; it must be a multiple of 8 below 65536",
-                             o->stack_user);
-    if ((o->sample & RK_SAMPLE_STACK_USER) && !o->stack_user)
-        return fail_argument(e, stage, "RK_SAMPLE_STACK_USER is asked for and stack_user is 0");
-    if ((o->sample & RK_SAMPLE_REGS_USER) && !o->regs_user)
-        return fail_argument(e, stage, "RK_SAMPLE_REGS_USER is asked for and regs_user is 0");
-    if (o->remove_on_exec && o->enable_on_exec)
-        return fail_argument(e, stage, "enable_on_exec and remove_on_exec are both set; set one");
-    if (o->sigtrap && (!o->remove_on_exec || !o->period))
-        return fail_argument(e, stage, "sigtrap is set without %s",
-                             o->period ? "remove_on_exec" : "a period");
-    if (o->sig_data && !o->sigtrap)
-        return fail_argument(e, stage, "sig_data is set without sigtrap");
-    if ((o->sample & RK_SAMPLE_WEIGHT) && (o->sample & RK_SAMPLE_WEIGHT_STRUCT))
-        return fail_argument(e, stage,
-                             "RK_SAMPLE_WEIGHT and _WEIGHT_STRUCT are both asked for: they are one word");
-    if (o->enabled && o->enable_on_exec)
-        return fail_argument(e, stage, "enabled and enable_on_exec are both set; set one");
-    if (o->threads_only && o->no_inherit)
-        return fail_argument(e, stage, "threads_only and no_inherit are both set; set one");
-    if (o->exclude & ~(UINT32_C(0xff)))
-        return fail_argument(e, stage, "exclude is %#x; it is made of RK_EXCLUDE_…", o->exclude);
-    if ((o->sample & RK_SAMPLE_BRANCH_STACK) && !o->branches)
-        return fail_argument(e, stage, "RK_SAMPLE_BRANCH_STACK is asked for and branches is 0");
-    if (o->chain_without > 2)
-        return fail_argument(e, stage, "chain_without is %u; it is 1 or 2, or 0", o->chain_without);
-    if (o->max_stack > UINT16_MAX)
-        return fail_argument(e, stage, "max_stack is %u; the most is 65535", o->max_stack);
+static int refuse_option(struct rk_error *e, const char *fix, const char *format, ...)
+{
+    char what[sizeof e->what];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(what, sizeof what, format, list);
+    va_end(list);
+    return fail(e, -EINVAL, RK_STAGE_OPEN, RK_CAUSE_ARGUMENT, fix, "%s", what);
+}
+
+#define FLAGS_ALL UINT64_C(0xffff)
+#define EXCLUDE_ALL UINT64_C(0xff)
+#define RECORDS_ALL UINT64_C(0x1ff)
+#define SAMPLE_ALL UINT64_C(0x1ffffff)
+#define BRANCHES_ALL UINT64_C(0xfffff)
+#define CHAINS (RK_EXCLUDE_CHAIN_KERNEL | RK_EXCLUDE_CHAIN_USER)
+
+static int check_bits(const struct rk_set_options *o, struct rk_error *e)
+{
+    const struct {
+        const char *name, *made_of;
+        uint64_t value, known;
+    } words[] = {
+        {"flags", "RK_SET_…", o->flags, FLAGS_ALL},
+        {"exclude", "RK_EXCLUDE_…", o->exclude, EXCLUDE_ALL},
+        {"records", "RK_RECORDS_…", o->records, RECORDS_ALL},
+        {"sample", "RK_SAMPLE_…", o->sample, SAMPLE_ALL},
+        {"branches", "RK_BRANCHES_…", o->branches, BRANCHES_ALL},
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i].value & ~words[i].known)
+            return refuse_option(e, "clear the unknown bits",
+                                 "%s is %#jx, and %#jx of it is unknown; it is made of %s", words[i].name,
+                                 (uintmax_t)words[i].value, (uintmax_t)(words[i].value & ~words[i].known),
+                                 words[i].made_of);
     return 0;
+}
+
+static int check_values(const struct rk_set_options *o, struct rk_error *e)
+{
+    if (o->period && o->frequency)
+        return refuse_option(e, "set one", "period and frequency are both set");
+    if (o->wakeup_bytes && o->wakeup_samples)
+        return refuse_option(e, "set one", "wakeup_bytes and wakeup_samples are both set");
+    if (o->ring_bytes & (o->ring_bytes - 1))
+        return refuse_option(e, "round it up", "ring_bytes is %u; it must be a power of two", o->ring_bytes);
+    if (o->stack_user % 8 || o->stack_user > 65528)
+        return refuse_option(e, "round it", "stack_user is %u; it must be a multiple of 8 below 65536",
+                             o->stack_user);
+    if (o->max_stack > UINT16_MAX)
+        return refuse_option(e, "lower it", "max_stack is %u; the most is 65535", o->max_stack);
+    if ((o->sample & RK_SAMPLE_WEIGHT) && (o->sample & RK_SAMPLE_WEIGHT_STRUCT))
+        return refuse_option(e, "set one",
+                             "sample has RK_SAMPLE_WEIGHT and RK_SAMPLE_WEIGHT_STRUCT, which share one word");
+    if (o->sample & RK_SAMPLE_AUX)
+        return refuse_option(e, "leave it out", "sample has RK_SAMPLE_AUX, and sets have no AUX area");
+    return 0;
+}
+
+static int check_flags(const struct rk_set_options *o, struct rk_error *e)
+{
+    static const struct {
+        uint32_t a, b;
+        const char *names;
+    } pairs[] = {
+        {RK_SET_REMOVE_ON_EXEC, RK_SET_ENABLE_ON_EXEC, "RK_SET_REMOVE_ON_EXEC and RK_SET_ENABLE_ON_EXEC"},
+        {RK_SET_ENABLED, RK_SET_ENABLE_ON_EXEC, "RK_SET_ENABLED and RK_SET_ENABLE_ON_EXEC"},
+        {RK_SET_THREADS_ONLY, RK_SET_NO_INHERIT, "RK_SET_THREADS_ONLY and RK_SET_NO_INHERIT"},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if ((o->flags & pairs[i].a) && (o->flags & pairs[i].b))
+            return refuse_option(e, "set one", "flags has both %s", pairs[i].names);
+    if ((o->flags & RK_SET_SIGTRAP) && !(o->flags & RK_SET_REMOVE_ON_EXEC))
+        return refuse_option(e, "add RK_SET_REMOVE_ON_EXEC: the next program would die of the signal",
+                             "flags has RK_SET_SIGTRAP without RK_SET_REMOVE_ON_EXEC");
+    return 0;
+}
+
+/* A value and its bit in `sample` come together. */
+static int check_pairs(const struct rk_set_options *o, struct rk_error *e)
+{
+    const struct {
+        const char *name, *bit_name;
+        uint64_t value, bit;
+    } pairs[] = {
+        {"stack_user", "RK_SAMPLE_STACK_USER", o->stack_user, RK_SAMPLE_STACK_USER},
+        {"regs_user", "RK_SAMPLE_REGS_USER", o->regs_user, RK_SAMPLE_REGS_USER},
+        {"regs_intr", "RK_SAMPLE_REGS_INTR", o->regs_intr, RK_SAMPLE_REGS_INTR},
+        {"branches", "RK_SAMPLE_BRANCH_STACK", o->branches, RK_SAMPLE_BRANCH_STACK},
+    };
+    char fix[80];
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (!pairs[i].value == !(o->sample & pairs[i].bit))
+            continue;
+        if (pairs[i].value) {
+            snprintf(fix, sizeof fix, "add %s to sample", pairs[i].bit_name);
+            return refuse_option(e, fix, "%s is set without %s", pairs[i].name, pairs[i].bit_name);
+        }
+        snprintf(fix, sizeof fix, "set %s", pairs[i].name);
+        return refuse_option(e, fix, "sample has %s, and %s is 0", pairs[i].bit_name, pairs[i].name);
+    }
+    return 0;
+}
+
+/* What has no effect without another. */
+static int check_needs(const struct rk_set_options *o, struct rk_error *e)
+{
+    if (o->max_stack && !(o->sample & (RK_SAMPLE_CALLCHAIN | RK_SAMPLE_STACK_USER)))
+        return refuse_option(e, "add RK_SAMPLE_CALLCHAIN to sample",
+                             "max_stack is set, and samples have no stack");
+    if ((o->exclude & CHAINS) && !(o->sample & RK_SAMPLE_CALLCHAIN))
+        return refuse_option(e, "add RK_SAMPLE_CALLCHAIN to sample",
+                             "exclude has RK_EXCLUDE_CHAIN_…, and samples have no call chain");
+    if ((o->records & RK_RECORDS_BUILD_IDS) && !(o->records & RK_RECORDS_MAPS))
+        return refuse_option(
+            e, "add RK_RECORDS_MAPS to records",
+            "records has RK_RECORDS_BUILD_IDS, which mappings carry, without RK_RECORDS_MAPS");
+    if ((o->flags & RK_SET_EACH) && !o->frequency)
+        return refuse_option(e, "set frequency", "flags has RK_SET_EACH, and frequency is 0");
+    if ((o->flags & RK_SET_NO_WORLD) && (o->records & RK_RECORDS_PROFILE) != RK_RECORDS_PROFILE)
+        return refuse_option(e, "leave it out",
+                             "flags has RK_SET_NO_WORLD; without RK_RECORDS_PROFILE no world is made");
+    if (o->sig_data && !(o->flags & RK_SET_SIGTRAP))
+        return refuse_option(e, "add RK_SET_SIGTRAP to flags", "sig_data is set without RK_SET_SIGTRAP");
+    if (o->clock && !(o->flags & RK_SET_CLOCK))
+        return refuse_option(e, "add RK_SET_CLOCK to flags", "clock is set without RK_SET_CLOCK");
+    return 0;
+}
+
+/* A set that only counts has no samples, no rings and no records. */
+static int check_counts(const struct rk_set_options *o, struct rk_error *e)
+{
+    const char *name = o->sample                     ? "sample"
+                       : o->ring_bytes               ? "ring_bytes"
+                       : o->wakeup_bytes             ? "wakeup_bytes"
+                       : o->wakeup_samples           ? "wakeup_samples"
+                       : o->flags & RK_SET_OVERWRITE ? "RK_SET_OVERWRITE"
+                       : o->flags & RK_SET_CLOCK     ? "RK_SET_CLOCK"
+                                                     : NULL;
+
+    return name ? refuse_option(e, "set period or frequency", "%s is set, and the set only counts", name) : 0;
+}
+
+static int check_sigtrap(const struct rk_set_options *o, const struct rk_events *events, struct rk_error *e)
+{
+    struct rk_event event = RK_INIT(event);
+
+    if (!(o->flags & RK_SET_SIGTRAP) || o->period || o->frequency)
+        return 0;
+    for (size_t i = 0; rk_events_get(events, i, &event) == 0; i++) {
+        if (event.period || event.frequency || event.flags & RK_EVENT_ABSENT)
+            continue;
+        int rc = refuse_option(e, "set period or frequency, or write EVENT/period=N/",
+                               "RK_SET_SIGTRAP: %s takes no samples: it has no period and no frequency",
+                               event.name);
+        fail_event(e, event.name);
+        return rc;
+    }
+    return 0;
+}
+
+int policy_check(const struct rk_set_options *o, const struct rk_events *events, struct rk_error *e)
+{
+    static int (*const checks[])(const struct rk_set_options *, struct rk_error *) = {
+        check_bits, check_values, check_flags, check_pairs, check_needs,
+    };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof checks / sizeof *checks; i++)
+        rc = checks[i](o, e);
+    if (rc == 0)
+        rc = check_sigtrap(o, events, e);
+    return rc == 0 && !policy_samples(o, events) ? check_counts(o, e) : rc;
 }
 
 bool policy_is_core(struct rk_host *host, uint32_t type)
@@ -218,19 +359,19 @@ static uint64_t leading(const struct policy *policy, const struct rk_event *even
     const struct rk_set_options *o = policy->options;
     uint64_t flags = 0;
 
-    if ((event->flags & RK_EVENT_PINNED) || o->pinned)
+    if ((event->flags & RK_EVENT_PINNED) || o->flags & RK_SET_PINNED)
         flags |= ATTR_PINNED;
-    if ((event->flags & RK_EVENT_EXCLUSIVE) || o->exclusive)
+    if ((event->flags & RK_EVENT_EXCLUSIVE) || o->flags & RK_SET_EXCLUSIVE)
         flags |= ATTR_EXCLUSIVE;
-    if (o->enabled)
+    if (o->flags & RK_SET_ENABLED)
         return flags | (*event->filter ? ATTR_DISABLED : 0); /* until it has its filter */
     flags |= ATTR_DISABLED;
     /* arm64 does not count a disabled leader when it checks whether the group fits, unless it will be enabled
      * on exec; the group would then never run. Where no exec can come (our descriptors are closed by it, and
      * nothing is inherited; a CPU does not exec) the bit has no other effect. Of others fit.c makes sure. */
-    if (o->remove_on_exec)
+    if (o->flags & RK_SET_REMOVE_ON_EXEC)
         return flags;
-    if (o->enable_on_exec || policy->kind == TARGET_COMMAND ||
+    if (o->flags & RK_SET_ENABLE_ON_EXEC || policy->kind == TARGET_COMMAND ||
         (members > 1 && ((policy->kind == TARGET_SELF && !policy->inherit) || target_by_cpu(policy->kind))))
         flags |= ATTR_ENABLE_ON_EXEC;
     return flags;
@@ -272,7 +413,7 @@ static void rate(const struct policy *policy, const struct rk_event *event, bool
 
     if ((event->flags & RK_EVENT_SAMPLE_READ) && !leads)
         return;
-    if (!own && frequency && o->each && happens_singly(event))
+    if (!own && frequency && o->flags & RK_SET_EACH && happens_singly(event))
         period = 1;
     if (frequency && !period) {
         attr->flags |= ATTR_FREQ;
@@ -306,11 +447,10 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
     const struct rk_set_options *o = policy->options;
 
     uint64_t sample = o->sample;
-    uint32_t chain_without = o->chain_without;
 
     if (policy->no_stacks) {
         sample = (sample & ~STACKS) | RK_SAMPLE_CALLCHAIN;
-        chain_without &= ~UINT32_C(2);
+        attr->flags &= ~ATTR_EXCLUDE_CALLCHAIN_USER;
     }
     attr->sample_type = SAMPLE_ALWAYS | sample;
     attr->flags |= ATTR_SAMPLE_ID_ALL;
@@ -334,13 +474,10 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
     }
     if (attr->type == PERF_TRACEPOINT && rk_host_fact(policy->host, RK_FACT_CAP_PERFMON) == 1)
         attr->sample_type |= RK_SAMPLE_RAW; /* its payload, which is what it has to say */
-    if (o->overwrite)
+    if (o->flags & RK_SET_OVERWRITE)
         attr->flags |= ATTR_WRITE_BACKWARD;
-    if (sample & RK_SAMPLE_CALLCHAIN) {
+    if (sample & RK_SAMPLE_CALLCHAIN)
         attr->sample_max_stack = (uint16_t)o->max_stack;
-        attr->flags |= (chain_without & 1 ? ATTR_EXCLUDE_CALLCHAIN_KERNEL : 0) |
-                       (chain_without & 2 ? ATTR_EXCLUDE_CALLCHAIN_USER : 0);
-    }
     if (sample & RK_SAMPLE_BRANCH_STACK)
         attr->branch_sample_type = o->branches;
     if (sample & RK_SAMPLE_REGS_USER)
@@ -349,7 +486,7 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
         attr->sample_regs_intr = o->regs_intr;
     if (sample & RK_SAMPLE_STACK_USER)
         attr->sample_stack_user = o->stack_user;
-    if (o->clock_set) {
+    if (o->flags & RK_SET_CLOCK) {
         attr->flags |= ATTR_USE_CLOCKID;
         attr->clockid = o->clock;
     }
@@ -374,7 +511,7 @@ bool policy_asks_user_access(const struct policy *policy, const struct set_event
     int64_t access;
 
     return policy->kind == TARGET_SELF && !policy->inherit && !policy->sampling &&
-           !policy->options->no_user_read && !event->no_user_access &&
+           !(policy->options->flags & RK_SET_NO_USER_READ) && !event->no_user_access &&
            rk_host_limit(policy->host, RK_LIMIT_USER_ACCESS, &access) == 0 && access > 0 &&
            policy_is_core(policy->host, event->event.type);
 #else
@@ -402,10 +539,10 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
     if (*asked->probe) /* the kernel reads it while it opens; the set keeps it */
         ret->config1 = (uint64_t)(uintptr_t)asked->probe;
     if (policy->inherit)
-        ret->flags |= ATTR_INHERIT | (policy->options->threads_only ? ATTR_INHERIT_THREAD : 0);
-    if (policy->options->remove_on_exec)
+        ret->flags |= ATTR_INHERIT | (policy->options->flags & RK_SET_THREADS_ONLY ? ATTR_INHERIT_THREAD : 0);
+    if (policy->options->flags & RK_SET_REMOVE_ON_EXEC)
         ret->flags |= ATTR_REMOVE_ON_EXEC;
-    if (policy->options->sigtrap) {
+    if (policy->options->flags & RK_SET_SIGTRAP) {
         ret->flags |= ATTR_SIGTRAP;
         ret->sig_data = policy->options->sig_data;
     }
@@ -413,7 +550,7 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
         ret->flags |= leading(policy, asked, place->members);
         if (place->members > 1 && !policy->no_together)
             ret->read_format |= FORMAT_GROUP;
-    } else if (policy->options->enabled && *asked->filter) {
+    } else if (policy->options->flags & RK_SET_ENABLED && *asked->filter) {
         ret->flags |= ATTR_DISABLED;
     }
     if (policy->sampling)
@@ -421,4 +558,24 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
     if (policy_asks_user_access(policy, event))
         ret->config1 |= ARM64_USER_ACCESS;
     ret->size = policy_attr_size(ret);
+}
+
+void policy_trial(const struct policy_trial *trial, struct perf_attr *ret)
+{
+    const struct rk_set_options options = {
+        .size = sizeof options,
+        .flags = RK_SET_NO_USER_READ,
+        .exclude = trial->kernel ? 0 : RK_EXCLUDE_KERNEL | RK_EXCLUDE_HYPERVISOR,
+        .period = trial->period,
+        .sample = trial->sample,
+    };
+    const struct policy policy = {.host = trial->host,
+                                  .options = &options,
+                                  .kind = TARGET_SELF,
+                                  .sampling = trial->period != 0,
+                                  .no_lost = true};
+    const struct policy_place place = {.leads = true, .carries = true, .members = 1};
+    const struct set_event event = {.event = *trial->event};
+
+    policy_attr(&policy, &event, &place, ret);
 }

@@ -42,8 +42,9 @@ enum policy_step {
     STEP_RESTART, /* groups are other than before: open everything again */
 };
 
-/* Whether the set has rings, and whether options contradict each other: 0 or -EINVAL with *e. */
-int policy_check(const struct rk_set_options *options, struct rk_error *e);
+/* Refuses unknown bits, options that contradict each other, and options without effect: 0 or -EINVAL with *e. */
+int policy_check(const struct rk_set_options *options, const struct rk_events *events, struct rk_error *e);
+/* Whether the set has rings. */
 bool policy_samples(const struct rk_set_options *options, const struct rk_events *events);
 
 /* Why this event can't mean anything as asked, before the kernel is: 0, or -errno with *e. */
@@ -51,6 +52,16 @@ int policy_refuse(const struct rk_set_options *options, const struct rk_event *e
 
 void policy_attr(const struct policy *policy, const struct set_event *event, const struct policy_place *place,
                  struct perf_attr *ret);
+
+/* One event that is tried on its own: by the list and the doctor, which step down themselves. */
+struct policy_trial {
+    struct rk_host *host;
+    const struct rk_event *event;
+    bool kernel;     /* the kernel is included; else user space alone */
+    uint64_t period; /* sample so often; 0: count */
+    uint64_t sample; /* RK_SAMPLE_…, as in rk_set_options */
+};
+void policy_trial(const struct policy_trial *trial, struct perf_attr *ret);
 
 /* The next step after the kernel answered `code` to the event's attr. Notes are added to the set; -ENOMEM in
  * *ret_rc where that failed. */

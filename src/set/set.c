@@ -268,7 +268,7 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     set->family = plan->inherit && target->kind != TARGET_SELF;
     set->mark = plan->mark;
     set->follows = target_by_cpu(target->kind) && !target->cpus && !set->sampling;
-    set->enabled = set->was_enabled = set->options.enabled;
+    set->enabled = set->was_enabled = set->options.flags & RK_SET_ENABLED;
     set->ring_bytes = (struct set_ring_bytes){
         .now = plan->ring_bytes, .wanted = plan->ring_wanted, .fixed = set->options.ring_bytes != 0};
     if (set->options.sample & RK_SAMPLE_STACK_USER && !set->options.wakeup_bytes &&
@@ -302,7 +302,8 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
         rc = ask_ids(set, e);
         return rc < 0 ? rc : choose_rings(set, plan->n_rings, e);
     }
-    if (target->kind == TARGET_SELF && !set->inherit && !set->on_cpus && !set->options.no_user_read)
+    if (target->kind == TARGET_SELF && !set->inherit && !set->on_cpus &&
+        !(set->options.flags & RK_SET_NO_USER_READ))
         return map_pages(set, e);
     return 0;
 }
@@ -321,7 +322,7 @@ int rk_set_open(struct rk_host *host, const struct rk_events *events, const stru
         return fail_memory(e, RK_STAGE_OPEN);
     set->host = host_keep(host);
     rc = options_check(&set->options, sizeof set->options, options, "rk_set_options", RK_STAGE_OPEN, e);
-    if (rc == 0 && set->options.freeze && target &&
+    if (rc == 0 && set->options.flags & RK_SET_FREEZE && target &&
         (target_attaches(target->kind) || target->kind == TARGET_THREAD))
         rc = freeze_target(target, &freeze, e);
     if (rc == 0)
@@ -341,7 +342,7 @@ int rk_set_self(const char *text, struct rk_set **ret, struct rk_error *e)
     _cleanup_(host_cleanup) struct rk_host *host = NULL;
     _cleanup_(events_cleanup) struct rk_events *events = NULL;
     _cleanup_(target_cleanup) struct rk_target *target = NULL;
-    struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     struct rk_set *set = NULL;
     int rc;
 

@@ -27,7 +27,7 @@ static enum policy_step to_user_only(struct policy *policy, struct rk_set *set, 
     uint32_t modes = event->flags & MODES;
     int64_t level;
 
-    if (policy->options->exact || target_by_cpu(policy->kind) ||
+    if (policy->options->flags & RK_SET_EXACT || target_by_cpu(policy->kind) ||
         policy_is_kernels(event->type, event->config) || !policy_excludes(policy->host, event) ||
         (modes && (modes & (RK_EVENT_USER | RK_EVENT_KERNEL)) != (RK_EVENT_USER | RK_EVENT_KERNEL)))
         return STEP_NONE;
@@ -57,7 +57,7 @@ static enum policy_step to_lower_rate(struct policy *policy, struct rk_set *set,
     int64_t limit;
     char remedy[96];
 
-    if (policy->options->exact || !(attr->flags & ATTR_FREQ) ||
+    if (policy->options->flags & RK_SET_EXACT || !(attr->flags & ATTR_FREQ) ||
         rk_host_limit(policy->host, RK_LIMIT_SAMPLE_RATE, &limit) < 0 || limit < 1 ||
         attr->sample_period <= (uint64_t)limit)
         return STEP_NONE;
@@ -72,7 +72,7 @@ static enum policy_step to_lower_rate(struct policy *policy, struct rk_set *set,
 
 static enum policy_step to_chains(struct policy *policy, struct rk_set *set, int *ret_rc)
 {
-    if (policy->options->exact || policy->no_stacks || !policy->sampling ||
+    if (policy->options->flags & RK_SET_EXACT || policy->no_stacks || !policy->sampling ||
         !(policy->options->sample & STACKS))
         return STEP_NONE;
     policy->no_stacks = true;

@@ -141,7 +141,7 @@ int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *
     st->live = live;
     live->set = set_keep(set);
     live->n = set_n_rings(set);
-    live->overwrite = set_options(set)->overwrite;
+    live->overwrite = set_options(set)->flags & RK_SET_OVERWRITE;
     live->epoll = sys_epoll_open();
     int r = live->epoll;
     if (r < 0)

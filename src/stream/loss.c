@@ -57,7 +57,7 @@ static void live_loss(const struct rk_stream *st, uint32_t event, struct rk_loss
         return;
     loss->present |= RK_LOSS_LOST;
     /* While samples are on their way the sum would not close. */
-    if (!st->drained || period == 0 || at->rate_changed || set_options(set)->overwrite ||
+    if (!st->drained || period == 0 || at->rate_changed || set_options(set)->flags & RK_SET_OVERWRITE ||
         samples_due(st->live, event, period, &due) < 0)
         return;
     /* A tracepoint may add more than 1 for what is one sample (sched_stat_runtime: nanoseconds), told as its period. */

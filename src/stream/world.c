@@ -184,7 +184,8 @@ bool live_world_wanted(const struct rk_set *set)
 {
     const struct rk_set_options *options = set_options(set);
 
-    return (options->records & RK_RECORDS_PROFILE) == RK_RECORDS_PROFILE && !options->no_world;
+    return (options->records & RK_RECORDS_PROFILE) == RK_RECORDS_PROFILE &&
+           !(options->flags & RK_SET_NO_WORLD);
 }
 
 /* rk_set_enable() has enabled the set. */
@@ -206,12 +207,12 @@ static void world_enabled(void *context)
 int live_world_begin(struct rk_stream *st)
 {
     struct rk_set *set = st->live->set;
-    bool at_exec = set_options(set)->enable_on_exec || set_whom(set)->kind == TARGET_COMMAND;
+    bool at_exec = set_options(set)->flags & RK_SET_ENABLE_ON_EXEC || set_whom(set)->kind == TARGET_COMMAND;
 
     if (!live_world_wanted(set))
         return 0;
     set_stream_enabled(set, world_enabled, st);
     return set_enabled(set) ? live_world(st, WORLD_KERNEL | WORLD_TASKS)
-           : at_exec    ? live_world(st, WORLD_KERNEL)
-                        : 0;
+           : at_exec        ? live_world(st, WORLD_KERNEL)
+                            : 0;
 }

@@ -60,7 +60,7 @@ end:
 
 static int attach(bool freeze, bool breeds)
 {
-    struct rk_set_options options = {.size = sizeof options, .freeze = freeze};
+    struct rk_set_options options = {.size = sizeof options, .flags = freeze ? RK_SET_FREEZE : 0};
     struct handles h = {0};
     int rc = 0;
 

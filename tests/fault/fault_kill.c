@@ -20,7 +20,7 @@ static void strike(void)
 
 static int attach(uint64_t *digest)
 {
-    struct rk_set_options options = {.size = sizeof options, .freeze = freezes};
+    struct rk_set_options options = {.size = sizeof options, .flags = freezes ? RK_SET_FREEZE : 0};
     struct rk_host *host = NULL;
     struct rk_events *events = NULL;
     struct rk_target *target = NULL;

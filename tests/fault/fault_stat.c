@@ -21,7 +21,7 @@ static int scenario(uint64_t *digest)
     struct rk_target *target = NULL;
     struct rk_set *set = NULL;
     struct rk_exit x = {.size = sizeof x};
-    struct rk_set_options options = {.size = sizeof options, .keep = 1};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_KEEP};
     struct rk_metric metric = {.size = sizeof metric};
     struct rk_value v[4], by_thread[4];
     struct rk_rows *rows = NULL;

@@ -29,7 +29,7 @@ static int scenario(uint64_t *digest)
     struct rk_set *set = NULL;
     struct rk_capture *capture = NULL;
     struct rk_set_options options = {
-        .size = sizeof options, .period = 1, .no_inherit = 1, .records = RK_RECORDS_PROFILE};
+        .size = sizeof options, .period = 1, .flags = RK_SET_NO_INHERIT, .records = RK_RECORDS_PROFILE};
     struct rk_capture_stats stats = {.size = sizeof stats};
     bool opened = false;
     int rc = 0;

@@ -36,8 +36,7 @@ static int scenario(uint64_t *digest)
 {
     struct rk_set_options options = {.size = sizeof options,
                                      .period = 1000000000,
-                                     .no_inherit = 1,
-                                     .enabled = enabled,
+                                     .flags = RK_SET_NO_INHERIT | (enabled ? RK_SET_ENABLED : 0),
                                      .ring_bytes = 128u << 10,
                                      .records = RK_RECORDS_PROFILE | RK_RECORDS_CODE};
     struct rk_host *host = NULL;

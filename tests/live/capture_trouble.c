@@ -101,7 +101,7 @@ static void a_signal(void)
 /* A child of ours has neither the rings nor the file. */
 static void a_fork(void)
 {
-    struct rk_set_options o = {.size = sizeof o, .period = 1, .no_inherit = 1};
+    struct rk_set_options o = {.size = sizeof o, .period = 1, .flags = RK_SET_NO_INHERIT};
     struct rk_capture_options co = {.size = sizeof co, .path = "data"};
     struct rk_capture *c;
     const struct rk_record *r;
@@ -140,7 +140,7 @@ static void a_fork(void)
 static void no_locked_memory(void)
 {
     enum { MANY = 400 };
-    struct rk_set_options o = {.size = sizeof o, .frequency = 100, .no_inherit = 1};
+    struct rk_set_options o = {.size = sizeof o, .frequency = 100, .flags = RK_SET_NO_INHERIT};
     struct rlimit none = {0, 0};
     static struct session s[MANY];
     static struct rk_stream *st[MANY];

@@ -26,7 +26,7 @@ static void recorded(uint32_t threads)
         .sample = RK_SAMPLE_CALLCHAIN | RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER,
         .regs_user = rk_unwinder_registers(RK_MACHINE_HERE),
         .stack_user = 16384,
-        .chain_without = 2,
+        .exclude = RK_EXCLUDE_CHAIN_USER,
     };
     char *argv[] = {self, "deep", NULL};
     struct session s = session_open("cpu-clock:u", argv, &options);

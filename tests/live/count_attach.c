@@ -57,7 +57,8 @@ static void await(int n)
 
 static void count(struct rk_host *host, const char *text, uint32_t no_inherit)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = no_inherit};
+    const struct rk_set_options options = {.size = sizeof options,
+                                           .flags = no_inherit ? RK_SET_NO_INHERIT : 0};
     struct rk_events *events;
     struct rk_target *target;
     struct rk_set *set;

@@ -39,7 +39,8 @@ static int work(const char *what)
 
 static void count(struct rk_host *host, const char *what, uint32_t no_inherit, struct rk_value *ret, size_t n)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = no_inherit};
+    const struct rk_set_options options = {.size = sizeof options,
+                                           .flags = no_inherit ? RK_SET_NO_INHERIT : 0};
     char *argv[] = {"/proc/self/exe", (char *)(uintptr_t)what, NULL};
     struct rk_exit x = {.size = sizeof x};
     struct rk_events *events;

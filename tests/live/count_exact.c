@@ -57,7 +57,7 @@ static void write_in_processes(void)
 
 static struct rk_set *open_on(struct rk_target *target, uint32_t freeze)
 {
-    const struct rk_set_options options = {.size = sizeof options, .freeze = freeze};
+    const struct rk_set_options options = {.size = sizeof options, .flags = freeze ? RK_SET_FREEZE : 0};
     struct rk_events *events;
     struct rk_set *set = NULL;
     char text[80];

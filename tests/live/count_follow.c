@@ -173,7 +173,7 @@ static void one_more(struct rk_set *set, struct rk_rows *rows, bool thread, size
 
 static void followed(bool tree)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     struct rk_rows *rows;
 
     begin();
@@ -224,7 +224,7 @@ static void inherited(void)
 /* What is opened while the set is off is off. */
 static void disabled(void)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
 
     begin();
     struct rk_set *set = open_on(false, &options);

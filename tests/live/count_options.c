@@ -110,8 +110,9 @@ static void test_exclude(void)
 
 static void test_inheritance(void)
 {
-    const struct rk_set_options all = {.size = sizeof all}, none = {.size = sizeof none, .no_inherit = 1},
-                                threads = {.size = sizeof threads, .threads_only = 1};
+    const struct rk_set_options all = {.size = sizeof all},
+                                none = {.size = sizeof none, .flags = RK_SET_NO_INHERIT},
+                                threads = {.size = sizeof threads, .flags = RK_SET_THREADS_ONLY};
 
     CHECK(faults(&all, in_a_thread) >= PAGES && faults(&all, in_a_child) >= PAGES);
     CHECK(faults(&none, in_a_thread) < PAGES && faults(&none, in_a_child) < PAGES);
@@ -146,7 +147,7 @@ static uint64_t around_exec(const struct rk_set_options *options)
     OK(rk_events_parse(host, "page-faults", &events, &e));
     OK(rk_target_process(pid, &target, &e));
     OK(rk_set_open(host, events, target, options, &set, &e));
-    if (!options->enable_on_exec)
+    if (!(options->flags & RK_SET_ENABLE_ON_EXEC))
         CHECK(rk_set_enable(set) == 0);
     CHECK(write(go[1], "g", 1) == 1);
     CHECK(waitpid(pid, NULL, 0) == pid);
@@ -162,8 +163,8 @@ static uint64_t around_exec(const struct rk_set_options *options)
 static void test_exec(void)
 {
     const struct rk_set_options all = {.size = sizeof all},
-                                after = {.size = sizeof after, .enable_on_exec = 1},
-                                before = {.size = sizeof before, .remove_on_exec = 1};
+                                after = {.size = sizeof after, .flags = RK_SET_ENABLE_ON_EXEC},
+                                before = {.size = sizeof before, .flags = RK_SET_REMOVE_ON_EXEC};
     uint64_t both = around_exec(&all), second = around_exec(&after);
 
     CHECK(both >= 72 * PAGES);
@@ -245,7 +246,7 @@ static void test_clock_and_lost(void)
 {
     static const int32_t taken[] = {0, 1, 4, 7, 11};
     struct rk_set_options options = {
-        .size = sizeof options, .period = 1000000, .clock_set = 1, .ring_bytes = 65536};
+        .size = sizeof options, .period = 1000000, .flags = RK_SET_CLOCK, .ring_bytes = 65536};
     uint64_t lost = 1;
 
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {

@@ -109,8 +109,8 @@ static void test_inherit(void)
     CHECK(process >= PAGES && process < PAGES + 2000);
     rk_set_free(set);
 
-    set = open_set("page-faults",
-                   &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_inherit = 1});
+    set = open_set("page-faults", &(struct rk_set_options){.size = sizeof(struct rk_set_options),
+                                                           .flags = RK_SET_NO_INHERIT});
     CHECK(faults(set, in_thread) < PAGES / 2);
     rk_set_free(set);
 }

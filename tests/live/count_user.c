@@ -10,8 +10,8 @@ static struct rk_error e = {.size = sizeof e};
 
 static void test_steps_down(struct rk_host *host, int level)
 {
-    const struct rk_set_options keep = {.size = sizeof keep, .keep = 1},
-                                exact = {.size = sizeof exact, .exact = 1};
+    const struct rk_set_options keep = {.size = sizeof keep, .flags = RK_SET_KEEP},
+                                exact = {.size = sizeof exact, .flags = RK_SET_EXACT};
     struct rk_events *events;
     struct rk_target *target;
     struct rk_set *set = NULL;

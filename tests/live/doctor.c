@@ -30,7 +30,7 @@ static void agrees(struct rk_host *host, const struct rk_doctor *doctor, const c
                    struct rk_target *target, bool sampling)
 {
     struct rk_set_options options = {
-        .size = sizeof options, .exact = 1, .no_inherit = 1, .period = sampling ? 1000000 : 0};
+        .size = sizeof options, .flags = RK_SET_EXACT | RK_SET_NO_INHERIT, .period = sampling ? 1000000 : 0};
     struct rk_error e = {.size = sizeof e};
     struct rk_events *events;
     struct rk_set *set = NULL;

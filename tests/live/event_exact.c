@@ -127,7 +127,7 @@ static void filters(void)
     struct rk_events *events = NULL;
     struct rk_target *self = NULL;
     struct rk_set *set = NULL;
-    struct rk_set_options enabled = {.size = sizeof enabled, .enabled = 1};
+    struct rk_set_options enabled = {.size = sizeof enabled, .flags = RK_SET_ENABLED};
     struct rk_value v = {0};
 
     OK(rk_host_open(NULL, &host, &e));

@@ -56,10 +56,12 @@ int main(void)
     OK(rk_host_open(NULL, &host, &e));
     alone = live_leaves_kernel_out(host);
     check_set(live_self(host, "instructions:u", NULL));
-    check_set(live_self(host, "instructions:u",
-                        &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_user_read = 1}));
-    check_set(live_self(host, "instructions:u",
-                        &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_inherit = 1}));
+    check_set(live_self(
+        host, "instructions:u",
+        &(struct rk_set_options){.size = sizeof(struct rk_set_options), .flags = RK_SET_NO_USER_READ}));
+    check_set(live_self(
+        host, "instructions:u",
+        &(struct rk_set_options){.size = sizeof(struct rk_set_options), .flags = RK_SET_NO_INHERIT}));
     OK(rk_set_self("instructions:u", &set, &e));
     check_set(set);
     rk_host_free(host);

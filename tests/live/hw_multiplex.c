@@ -17,7 +17,7 @@ static struct rk_error e = {.size = sizeof e};
 static void multiplex(struct rk_host *host, int n)
 {
     const uint64_t rounds = (uint64_t)ROUNDS * (n == MOST ? LONGER : 1);
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     char text[MOST * 8] = "r8:u";
     struct rk_value v[MOST] = {0}, half[MOST];
     struct rk_estimates *running = NULL;

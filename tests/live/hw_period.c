@@ -47,7 +47,7 @@ int main(void)
 {
     struct rk_error e = {.size = sizeof e};
     struct rk_set_options options = {
-        .size = sizeof options, .period = PERIOD, .sample = RK_SAMPLE_CALLCHAIN, .no_inherit = 1};
+        .size = sizeof options, .period = PERIOD, .sample = RK_SAMPLE_CALLCHAIN, .flags = RK_SET_NO_INHERIT};
     struct rk_loss loss = {.size = sizeof loss};
     struct rk_host *host = NULL;
     struct rk_stream *stream = NULL;

@@ -17,7 +17,7 @@ struct run {
 static struct run begin(const char *events, uint64_t period)
 {
     struct rk_error e = {.size = sizeof e};
-    struct rk_set_options options = {.size = sizeof options, .period = period, .no_inherit = 1};
+    struct rk_set_options options = {.size = sizeof options, .period = period, .flags = RK_SET_NO_INHERIT};
     struct run run = {.set = live_self(host, events, &options)};
 
     OK(rk_stream_live(run.set, &run.stream, &e));

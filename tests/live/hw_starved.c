@@ -33,7 +33,7 @@ static struct rk_set *open_set(struct rk_host *host, const char *text, const str
 /* More events than counters: they take turns, and the estimate is within its bound. */
 static void test_multiplexed(struct rk_host *host)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     char text[512];
     struct rk_value v[32];
     int shared = 0, within = 0;
@@ -71,9 +71,10 @@ static void test_group_too_large(struct rk_host *host)
     repeat(text, sizeof text, "{", "instructions:u", 24, "}");
     OK(rk_events_parse(host, text, &events, &e));
     OK(rk_target_self(&target, &e));
-    int rc = rk_set_open(host, events, target,
-                         &(struct rk_set_options){.size = sizeof(struct rk_set_options), .no_inherit = 1},
-                         &set, &e);
+    int rc = rk_set_open(
+        host, events, target,
+        &(struct rk_set_options){.size = sizeof(struct rk_set_options), .flags = RK_SET_NO_INHERIT}, &set,
+        &e);
 #if defined(__riscv)
     struct rk_value v[24];
     EQUAL(rc, 0);
@@ -97,7 +98,7 @@ static void test_group_too_large(struct rk_host *host)
 /* Pinned and starved: not counted, and it says so. */
 static void test_pinned(struct rk_host *host)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     char text[512];
     struct rk_value v[24];
     int starved = 0;

@@ -91,7 +91,8 @@ static uint64_t instructions(struct rk_set *counter)
 
 int main(void)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1, .enabled = 1};
+    const struct rk_set_options options = {.size = sizeof options,
+                                           .flags = RK_SET_NO_INHERIT | RK_SET_ENABLED};
     struct rk_set_options asked = options;
     struct rk_value v;
     struct rk_host *host;
@@ -100,7 +101,7 @@ int main(void)
     struct rk_set *set = live_self(host, "cycles", &options);
     if (!set->user_read)
         SKIP("the kernel lets no counter be read in user space");
-    asked.no_user_read = 1;
+    asked.flags |= RK_SET_NO_USER_READ;
     struct rk_set *counter = live_self(host, "instructions:u", &asked);
 
     uint64_t begin = instructions(counter);

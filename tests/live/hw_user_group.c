@@ -10,7 +10,8 @@ static struct rk_error e = {.size = sizeof e};
 static struct rk_set *open_set(struct rk_host *host, const char *text, uint32_t no_user_read)
 {
     const struct rk_set_options options = {
-        .size = sizeof options, .no_inherit = 1, .no_user_read = no_user_read, .enabled = 1};
+        .size = sizeof options,
+        .flags = RK_SET_NO_INHERIT | (no_user_read ? RK_SET_NO_USER_READ : 0) | RK_SET_ENABLED};
     struct rk_events *events;
     struct rk_target *target;
     struct rk_set *set;

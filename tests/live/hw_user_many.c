@@ -52,7 +52,8 @@ static void check_order(const struct rk_value *a, const struct rk_value *b, size
 
 static void check_many(struct rk_host *host, const char *events)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1, .enabled = 1};
+    const struct rk_set_options options = {.size = sizeof options,
+                                           .flags = RK_SET_NO_INHERIT | RK_SET_ENABLED};
     struct rk_set *set = live_self(host, events, &options);
     size_t n = rk_set_event_count(set);
     struct rk_value last[2], now[2];

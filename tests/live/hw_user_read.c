@@ -24,10 +24,10 @@ __attribute__((noinline)) static void read_both(const struct pair *p, struct rk_
 /* each: how many a single instruction counts; 0: not known */
 static void check_agree(struct rk_host *host, const char *event, uint64_t each)
 {
-    struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     struct pair p = {.user = live_self(host, event, &options)};
     struct rk_value user[4], call[4];
-    options.no_user_read = 1;
+    options.flags |= RK_SET_NO_USER_READ;
     p.call = live_self(host, event, &options);
 
     EQUAL(rk_set_enable(p.user), 0);
@@ -75,9 +75,10 @@ static int64_t kernel_work(struct rk_set *kernel, struct rk_set *set, int reads)
 /* … during READS of them. Two counters at a time: some machines have no more. */
 static int64_t reads_cost(struct rk_host *host, uint32_t no_user_read)
 {
-    struct rk_set_options options = {.size = sizeof options, .no_inherit = 1, .no_user_read = 1};
+    struct rk_set_options options = {.size = sizeof options,
+                                     .flags = RK_SET_NO_INHERIT | RK_SET_NO_USER_READ};
     struct rk_set *kernel = live_self(host, "instructions:k", &options);
-    options.no_user_read = no_user_read;
+    options.flags = RK_SET_NO_INHERIT | (no_user_read ? RK_SET_NO_USER_READ : 0);
     struct rk_set *set = live_self(host, "instructions:u", &options);
     rk_set_enable(kernel);
     rk_set_enable(set);

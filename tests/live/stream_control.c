@@ -17,7 +17,7 @@ static struct session open_faults(struct rk_set_options o, struct rk_stream **re
 {
     struct rk_error e = {.size = sizeof e};
     o.size = sizeof o;
-    o.no_inherit = 1;
+    o.flags |= RK_SET_NO_INHERIT;
     struct session s = session_open("page-faults:u", NULL, &o);
     OK(rk_stream_live(s.set, ret, &e));
     return s;
@@ -113,7 +113,7 @@ static void flight_recorder(void)
     struct rk_stream *st;
     uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
     struct session s =
-        open_faults((struct rk_set_options){.period = 1, .overwrite = 1, .ring_bytes = page}, &st);
+        open_faults((struct rk_set_options){.period = 1, .flags = RK_SET_OVERWRITE, .ring_bytes = page}, &st);
     const struct rk_record *r;
     uint64_t newest = 0, total = 0, most = page / 48;
 
@@ -147,7 +147,7 @@ static void held_back(void)
     struct rk_error e = {.size = sizeof e};
     struct rk_set_options o = {.size = sizeof o,
                                .period = 1,
-                               .no_inherit = 1,
+                               .flags = RK_SET_NO_INHERIT,
                                .sample = RK_SAMPLE_CALLCHAIN,
                                .ring_bytes = 64 << 10};
     struct rk_capture_options co = {

@@ -49,7 +49,8 @@ static void check_sums(struct rk_stream *st, struct rk_set *set, const struct ta
 static void own_thread(void)
 {
     struct rk_error e = {.size = sizeof e};
-    struct rk_set_options o = {.size = sizeof o, .period = 1, .no_inherit = 1, .ring_bytes = 256 << 10};
+    struct rk_set_options o = {
+        .size = sizeof o, .period = 1, .flags = RK_SET_NO_INHERIT, .ring_bytes = 256 << 10};
     struct session s = session_open("page-faults", NULL, &o);
     struct rk_stream *st;
     struct tally t = {0};

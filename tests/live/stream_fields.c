@@ -95,7 +95,7 @@ static void recorded(void)
 
 static void live(void)
 {
-    struct rk_set_options o = {.size = sizeof o, .period = 1, .no_inherit = 1};
+    struct rk_set_options o = {.size = sizeof o, .period = 1, .flags = RK_SET_NO_INHERIT};
     struct rk_error e = {.size = sizeof e};
     struct session s = session_open("sched:sched_switch", NULL, &o);
     struct rk_stream *st;
@@ -203,7 +203,7 @@ static void columns_live(const char *text, uint32_t events, uint64_t sample, uin
 {
     struct rk_set_options o = {.size = sizeof o,
                                .period = 1,
-                               .no_inherit = 1,
+                               .flags = RK_SET_NO_INHERIT,
                                .ring_bytes = 4 << 20,
                                .sample = RK_SAMPLE_ADDR | sample,
                                .records = RK_RECORDS_PROFILE};

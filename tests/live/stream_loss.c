@@ -18,8 +18,10 @@ static void write_it(size_t n)
 static void straight(const char *what, void (*cause)(size_t), size_t pages, size_t rounds)
 {
     struct rk_error e = {.size = sizeof e};
-    struct rk_set_options o = {
-        .size = sizeof o, .period = 1, .no_inherit = 1, .ring_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
+    struct rk_set_options o = {.size = sizeof o,
+                               .period = 1,
+                               .flags = RK_SET_NO_INHERIT,
+                               .ring_bytes = (uint32_t)sysconf(_SC_PAGESIZE)};
     struct session s = session_open(what, NULL, &o);
     struct rk_stream_event event = {.size = sizeof event};
     struct rk_loss loss = {.size = sizeof loss};

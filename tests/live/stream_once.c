@@ -15,7 +15,7 @@ int main(void)
     struct rk_set *set;
     struct rk_stream *first, *second = NULL;
     struct rk_capture *capture = NULL;
-    struct rk_set_options options = {.size = sizeof options, .no_inherit = 1, .period = 1000000};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT, .period = 1000000};
     struct rk_capture_options to = {.size = sizeof to, .path = "stream_once.data"};
 
     OK(rk_host_open(NULL, &host, &e));

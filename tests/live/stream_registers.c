@@ -55,7 +55,8 @@ int main(void)
 {
     static const char *const names[] = {NAMES};
     struct rk_error e = {.size = sizeof e};
-    struct rk_set_options options = {.size = sizeof options, .sample = RK_SAMPLE_REGS_USER, .no_inherit = 1};
+    struct rk_set_options options = {
+        .size = sizeof options, .sample = RK_SAMPLE_REGS_USER, .flags = RK_SET_NO_INHERIT};
     struct rk_events *events = NULL;
     struct rk_target *self = NULL;
     struct rk_host *host = NULL;

@@ -21,7 +21,7 @@ static void told(void)
     struct rk_error e = {.size = sizeof e};
     struct rk_set_options o = {.size = sizeof o,
                                .period = 1000000000,
-                               .no_inherit = 1,
+                               .flags = RK_SET_NO_INHERIT,
                                .records = RK_RECORDS_PROFILE | RK_RECORDS_SWITCHES};
     struct session s = session_open("page-faults:u", NULL, &o);
     struct timespec nap = {.tv_nsec = 20000000};
@@ -149,7 +149,7 @@ static void grouped(void)
 {
     struct rk_error e = {.size = sizeof e};
     struct rk_set_options o = {
-        .size = sizeof o, .period = 1000000000, .no_inherit = 1, .records = RK_RECORDS_CGROUPS};
+        .size = sizeof o, .period = 1000000000, .flags = RK_SET_NO_INHERIT, .records = RK_RECORDS_CGROUPS};
     const struct rk_record *r;
     struct rk_stream *st;
     struct rk_host *host;
@@ -201,7 +201,8 @@ static void grouped(void)
 static void woken(void)
 {
     struct rk_error e = {.size = sizeof e};
-    struct rk_set_options o = {.size = sizeof o, .period = 1, .no_inherit = 1, .wakeup_samples = 1};
+    struct rk_set_options o = {
+        .size = sizeof o, .period = 1, .flags = RK_SET_NO_INHERIT, .wakeup_samples = 1};
     struct session s = session_open("page-faults:u", NULL, &o);
     const struct rk_record *r;
     struct rk_stream *st;

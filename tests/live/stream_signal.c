@@ -35,9 +35,7 @@ __attribute__((unused)) static void trap(void)
     struct rk_error e = {.size = sizeof e};
     struct rk_set_options o = {.size = sizeof o,
                                .period = 1,
-                               .no_inherit = 1,
-                               .remove_on_exec = 1,
-                               .sigtrap = 1,
+                               .flags = RK_SET_NO_INHERIT | RK_SET_REMOVE_ON_EXEC | RK_SET_SIGTRAP,
                                .sig_data = TOLD,
                                .sample = RK_SAMPLE_ADDR};
     struct sigaction action = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
@@ -91,7 +89,8 @@ static void polled(int number, siginfo_t *info, void *context)
 static void hung_up(void)
 {
     struct rk_error e = {.size = sizeof e};
-    struct rk_set_options o = {.size = sizeof o, .period = 1000000, .no_inherit = 1, .wakeup_samples = 1};
+    struct rk_set_options o = {
+        .size = sizeof o, .period = 1000000, .flags = RK_SET_NO_INHERIT, .wakeup_samples = 1};
     struct sigaction action = {.sa_sigaction = polled, .sa_flags = SA_SIGINFO | SA_RESTART};
     struct session s = session_open("task-clock:u", NULL, &o);
     struct rk_stream *st;

@@ -218,8 +218,10 @@ static void recipe(void)
 /* All that /proc says of the process, and nothing else, whether the set is enabled before the stream or after it. */
 static void exactly_once(bool enabled)
 {
-    struct rk_set_options o = {
-        .size = sizeof o, .frequency = 500, .records = RK_RECORDS_PROFILE, .enabled = enabled};
+    struct rk_set_options o = {.size = sizeof o,
+                               .frequency = 500,
+                               .records = RK_RECORDS_PROFILE,
+                               .flags = enabled ? RK_SET_ENABLED : 0};
     struct rk_stream *st;
     char path[64], line[512];
     unsigned code = 0, names = 0, maps = 0;
@@ -270,7 +272,7 @@ static void exactly_once(bool enabled)
 static void between(void)
 {
     struct rk_set_options o = {
-        .size = sizeof o, .period = 1000000000, .no_inherit = 1, .records = RK_RECORDS_PROFILE};
+        .size = sizeof o, .period = 1000000000, .flags = RK_SET_NO_INHERIT, .records = RK_RECORDS_PROFILE};
     struct session s = session_open("page-faults:u", NULL, &o);
     struct rk_stream *st;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -440,8 +442,10 @@ static int keep(void *context, const void *data, size_t n)
 
 static void switched_off(void)
 {
-    struct rk_set_options o = {
-        .size = sizeof o, .period = 1, .no_inherit = 1, .records = RK_RECORDS_PROFILE, .no_world = 1};
+    struct rk_set_options o = {.size = sizeof o,
+                               .period = 1,
+                               .flags = RK_SET_NO_INHERIT | RK_SET_NO_WORLD,
+                               .records = RK_RECORDS_PROFILE};
     struct session s = session_open("page-faults:u", NULL, &o);
     struct rk_sink sink = {.size = sizeof sink, .write = keep};
     const struct rk_record *r;
@@ -466,7 +470,7 @@ static void switched_off(void)
     session_close(&s);
 
     o.records = RK_RECORDS_MAPS;
-    o.no_world = 0;
+    o.flags &= ~RK_SET_NO_WORLD;
     s = session_open("page-faults:u", NULL, &o);
     OK(rk_stream_live(s.set, &st, &e));
     EQUAL(rk_set_enable(s.set), 0);
@@ -531,7 +535,8 @@ static void each(void *context, const struct rk_record *r)
 
 static void columns(void)
 {
-    struct rk_set_options o = {.size = sizeof o, .period = 1, .no_inherit = 1, .records = RK_RECORDS_PROFILE};
+    struct rk_set_options o = {
+        .size = sizeof o, .period = 1, .flags = RK_SET_NO_INHERIT, .records = RK_RECORDS_PROFILE};
     struct session s = session_open("page-faults:u", NULL, &o);
     uint64_t ip[64], rows = 0;
     struct rk_columns c = {.size = sizeof c, .max = 64, .ip = ip, .each = each};

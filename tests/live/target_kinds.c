@@ -87,7 +87,7 @@ static int races(const struct rk_set *set)
 /* Three generations of two threads: six slots, six times the pages, none twice. */
 static void test_tree(struct rk_host *host, uint32_t freeze)
 {
-    const struct rk_set_options options = {.size = sizeof options, .freeze = freeze};
+    const struct rk_set_options options = {.size = sizeof options, .flags = freeze ? RK_SET_FREEZE : 0};
     pid_t pid = start(2);
     struct rk_events *events;
     struct rk_target *tree, *process;
@@ -193,7 +193,7 @@ static void total(struct rk_set *set, struct rk_value *v)
  */
 static void test_births(struct rk_host *host, uint32_t freeze)
 {
-    const struct rk_set_options options = {.size = sizeof options, .freeze = freeze};
+    const struct rk_set_options options = {.size = sizeof options, .flags = freeze ? RK_SET_FREEZE : 0};
     struct rk_events *events;
     struct rk_target *target;
     struct rk_set *set;

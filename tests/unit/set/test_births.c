@@ -92,7 +92,7 @@ static void test_does_not_inherit(void **state)
     size_t before = threads();
 
     (void)state;
-    begin(&s, 1, OPTIONS(.no_inherit = 1));
+    begin(&s, 1, OPTIONS(.flags = RK_SET_NO_INHERIT));
     assert_int_equal(rk_set_slot_count(s.set), before + 1);
     assert_int_equal(rk_set_note_count(s.set), 0);
     for (size_t slot = 0; slot < before + 1; slot++)

@@ -68,7 +68,8 @@ static void test_command(void **state)
     scene_close(&s);
 
     kernel_reset();
-    assert_int_equal(scene_open(&s, ROOT, "cycles", command(), OPTIONS(.enabled = 1, .no_inherit = 1)), 0);
+    assert_int_equal(
+        scene_open(&s, ROOT, "cycles", command(), OPTIONS(.flags = RK_SET_ENABLED | RK_SET_NO_INHERIT)), 0);
     assert_false(has(attr_of(0), ATTR_ENABLE_ON_EXEC | ATTR_DISABLED | ATTR_INHERIT));
     assert_true(s.set->enabled);
     scene_close(&s);
@@ -110,7 +111,7 @@ static void test_sampling(void **state)
     assert_int_equal(
         scene_open(&s, ROOT, "cpu-clock,page-faults", command(),
                    OPTIONS(.frequency = 1000, .records = RK_RECORDS_PROFILE, .sample = RK_SAMPLE_CALLCHAIN,
-                           .max_stack = 64, .ring_bytes = 65536, .clock_set = 1, .clock = 1)),
+                           .max_stack = 64, .ring_bytes = 65536, .flags = RK_SET_CLOCK, .clock = 1)),
         0);
     assert_int_equal(rk_set_slot_count(s.set), 8);
     assert_int_equal(kernel.n, 16);
@@ -154,7 +155,7 @@ static void test_sampling_alone(void **state)
     (void)state;
     kernel_reset();
     assert_int_equal(scene_open(&s, ROOT, "{cycles:S,instructions:S}", self(),
-                                OPTIONS(.period = 100, .no_inherit = 1, .wakeup_samples = 1)),
+                                OPTIONS(.period = 100, .flags = RK_SET_NO_INHERIT, .wakeup_samples = 1)),
                      0);
     assert_int_equal(kernel.n, 2);
     assert_int_equal(s.set->n_rings, 1);
@@ -209,8 +210,11 @@ static void test_option_bits(void **state)
     for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
         kernel_reset();
         assert_int_equal(
-            scene_open(&s, ROOT, "{cycles,instructions}", command(), OPTIONS(.exclude = bits[i].exclude)), 0);
-        uint64_t plain = ATTR_DISABLED | ATTR_INHERIT | ATTR_ENABLE_ON_EXEC;
+            scene_open(&s, ROOT, "{cycles,instructions}", command(),
+                       OPTIONS(.exclude = bits[i].exclude, .period = 1000, .sample = RK_SAMPLE_CALLCHAIN)),
+            0);
+        uint64_t plain =
+            ATTR_DISABLED | ATTR_INHERIT | ATTR_ENABLE_ON_EXEC | ATTR_SAMPLE_ID_ALL | ATTR_WATERMARK;
         assert_int_equal(attr_of(0)->flags & ~plain, bits[i].flag);
         assert_int_equal(attr_of(1)->flags & ~plain, bits[i].flag);
         scene_close(&s);
@@ -225,7 +229,8 @@ static void test_option_bits(void **state)
     }
     kernel_reset();
     assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions}", self(),
-                                OPTIONS(.pinned = 1, .exclusive = 1, .threads_only = 1, .remove_on_exec = 1)),
+                                OPTIONS(.flags = RK_SET_PINNED | RK_SET_EXCLUSIVE | RK_SET_THREADS_ONLY |
+                                                 RK_SET_REMOVE_ON_EXEC)),
                      0);
     assert_true(has(attr_of(0), ATTR_PINNED) && has(attr_of(0), ATTR_EXCLUSIVE));
     assert_false(has(attr_of(1), ATTR_PINNED | ATTR_EXCLUSIVE));
@@ -235,12 +240,13 @@ static void test_option_bits(void **state)
     kernel_reset();
     assert_int_equal(
         scene_open(&s, ROOT, "cycles", self(),
-                   OPTIONS(.period = 9, .no_inherit = 1, .remove_on_exec = 1, .sigtrap = 1, .sig_data = 42)),
+                   OPTIONS(.period = 9, .flags = RK_SET_NO_INHERIT | RK_SET_REMOVE_ON_EXEC | RK_SET_SIGTRAP,
+                           .sig_data = 42)),
         0);
     assert_true(has(attr_of(0), ATTR_SIGTRAP) && attr_of(0)->sig_data == 42 && attr_of(0)->size == 128);
     scene_close(&s);
     kernel_reset();
-    assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.enable_on_exec = 1)), 0);
+    assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.flags = RK_SET_ENABLE_ON_EXEC)), 0);
     assert_true(has(attr_of(0), ATTR_ENABLE_ON_EXEC) && has(attr_of(0), ATTR_DISABLED));
     scene_close(&s);
     kernel_reset();
@@ -260,14 +266,14 @@ static void test_traces(void **state)
         struct rk_event event = {.size = sizeof event, .type = 9, .name = "x//"};
         struct rk_error e = {.size = sizeof e};
         event.pmu = pmus[i];
-        assert_int_equal(policy_refuse(OPTIONS(.pinned = 1), &event, &e), 0);
+        assert_int_equal(policy_refuse(OPTIONS(.flags = RK_SET_PINNED), &event, &e), 0);
         assert_int_equal(policy_refuse(OPTIONS(.frequency = 99), &event, &e), -EOPNOTSUPP);
         assert_int_equal(e.cause, RK_CAUSE_UNSUPPORTED);
         assert_non_null(strstr(e.what, "AUX"));
         assert_non_null(strstr(e.what, pmus[i]));
         assert_string_equal(e.remedy, "perf record -e x//");
         event.period = 1;
-        assert_int_equal(policy_refuse(OPTIONS(.pinned = 1), &event, &e), -EOPNOTSUPP);
+        assert_int_equal(policy_refuse(OPTIONS(.flags = RK_SET_PINNED), &event, &e), -EOPNOTSUPP);
         event.pmu = "armv8_pmuv3";
         assert_int_equal(policy_refuse(OPTIONS(.period = 1), &event, &e), 0);
     }
@@ -290,16 +296,17 @@ static void test_contradictions(void **state)
     struct scene s;
 
     (void)state;
-    contradicts(OPTIONS(.enable_on_exec = 1, .remove_on_exec = 1));
-    contradicts(OPTIONS(.enable_on_exec = 1, .enabled = 1));
-    contradicts(OPTIONS(.threads_only = 1, .no_inherit = 1));
+    contradicts(OPTIONS(.flags = RK_SET_ENABLE_ON_EXEC | RK_SET_REMOVE_ON_EXEC));
+    contradicts(OPTIONS(.flags = RK_SET_ENABLE_ON_EXEC | RK_SET_ENABLED));
+    contradicts(OPTIONS(.flags = RK_SET_THREADS_ONLY | RK_SET_NO_INHERIT));
     contradicts(OPTIONS(.exclude = 0x100));
-    contradicts(OPTIONS(.sigtrap = 1, .remove_on_exec = 1));
-    contradicts(OPTIONS(.sigtrap = 1, .period = 1));
+    contradicts(OPTIONS(.flags = RK_SET_SIGTRAP | RK_SET_REMOVE_ON_EXEC));
+    contradicts(OPTIONS(.flags = RK_SET_SIGTRAP, .period = 1));
     contradicts(OPTIONS(.sig_data = 1));
     contradicts(OPTIONS(.period = 1, .sample = RK_SAMPLE_WEIGHT | RK_SAMPLE_WEIGHT_STRUCT));
     kernel_reset();
-    assert_int_equal(scene_open(&s, ROOT, "cycles", cpus(one, 1), OPTIONS(.remove_on_exec = 1)), -EINVAL);
+    assert_int_equal(scene_open(&s, ROOT, "cycles", cpus(one, 1), OPTIONS(.flags = RK_SET_REMOVE_ON_EXEC)),
+                     -EINVAL);
     scene_close(&s);
 }
 

@@ -42,9 +42,9 @@ static void test_slots(void **state)
     assert_int_equal(p.descriptors, 16);
     assert_int_equal(p.ring_bytes, 8 * (524288 + 4096));
 
-    assert_int_equal(
-        plan("bare-metal", "cycles", target_new(TARGET_THREAD, 1), OPTIONS(.period = 9, .no_inherit = 1), &p),
-        0);
+    assert_int_equal(plan("bare-metal", "cycles", target_new(TARGET_THREAD, 1),
+                          OPTIONS(.period = 9, .flags = RK_SET_NO_INHERIT), &p),
+                     0);
     assert_int_equal(p.slots, 1);
     assert_int_equal(p.rings, 1);
 

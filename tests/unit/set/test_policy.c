@@ -103,7 +103,7 @@ static void modifiers_have_an_effect(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         kernel_reset();
         if (open_it("intel-server", rows[i].text, self(),
-                    rows[i].samples ? OPTIONS(.period = 1000, .no_inherit = 1) : NULL) < 0)
+                    rows[i].samples ? OPTIONS(.period = 1000, .flags = RK_SET_NO_INHERIT) : NULL) < 0)
             fail_msg("%s: %s", rows[i].text, s.e.what);
         const struct perf_attr *attr = attr_of(kernel.n - 1);
         if ((attr->flags & rows[i].flags) != rows[i].flags || (attr->flags & rows[i].not_flags) ||
@@ -130,8 +130,9 @@ static void modifiers_have_an_effect(void **state)
     close_it();
     /* {…}:S: only the first is sampled, and its samples carry the counts. */
     kernel_reset();
-    assert_int_equal(
-        open_it("intel-server", "{cycles,instructions}:S", self(), OPTIONS(.period = 9, .no_inherit = 1)), 0);
+    assert_int_equal(open_it("intel-server", "{cycles,instructions}:S", self(),
+                             OPTIONS(.period = 9, .flags = RK_SET_NO_INHERIT)),
+                     0);
     assert_true(attr_of(0)->sample_type & RK_SAMPLE_READ && attr_of(0)->sample_period == 9);
     assert_true(!(attr_of(1)->sample_type & RK_SAMPLE_READ) && attr_of(1)->sample_period == 0);
     close_it();
@@ -172,9 +173,10 @@ static void each_time(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (uint32_t each = 0; each < 2; each++) {
             kernel_reset();
-            assert_int_equal(open_it("intel-server", rows[i].event, self(),
-                                     OPTIONS(.no_inherit = 1, .frequency = 99, .each = each)),
-                             0);
+            assert_int_equal(
+                open_it("intel-server", rows[i].event, self(),
+                        OPTIONS(.flags = RK_SET_NO_INHERIT | (each ? RK_SET_EACH : 0), .frequency = 99)),
+                0);
             bool plain = each || strchr(rows[i].event, '=');
             assert_int_equal(attr_of(0)->sample_period, plain ? rows[i].period : 99);
             assert_int_equal(!!(attr_of(0)->flags & ATTR_FREQ), plain ? rows[i].frequency : true);
@@ -195,7 +197,7 @@ static void terms_have_an_effect(void **state)
         for (int frequency = 0; frequency < 2; frequency++) {
             kernel_reset();
             snprintf(text, sizeof text, "%s/%s=77,name=mine/", events[i], frequency ? "freq" : "period");
-            if (open_it("intel-server", text, self(), OPTIONS(.no_inherit = 1)) < 0)
+            if (open_it("intel-server", text, self(), OPTIONS(.flags = RK_SET_NO_INHERIT)) < 0)
                 fail_msg("%s: %s", text, s.e.what);
             assert_int_equal(attr_of(0)->sample_period, 77);
             assert_int_equal(!!(attr_of(0)->flags & ATTR_FREQ), frequency);
@@ -207,8 +209,9 @@ static void terms_have_an_effect(void **state)
     for (size_t i = 1; i < 5; i++) {
         for (uint64_t period = 1; period < 8; period += 6) {
             kernel_reset();
-            assert_int_equal(
-                open_it("intel-server", events[i], self(), OPTIONS(.no_inherit = 1, .period = period)), 0);
+            assert_int_equal(open_it("intel-server", events[i], self(),
+                                     OPTIONS(.flags = RK_SET_NO_INHERIT, .period = period)),
+                             0);
             bool weighs = period == 1 && attr_of(0)->type != PERF_BREAKPOINT;
             assert_int_equal(!!(attr_of(0)->sample_type & RK_SAMPLE_PERIOD), weighs);
             close_it();
@@ -247,7 +250,7 @@ static void filters(void **state)
     kernel_reset();
     assert_int_equal(open_it("intel-server",
                              "sched:sched_switch/filter='a==1'/,{cycles,sched:sched_switch/filter='b==1'/}",
-                             self(), OPTIONS(.enabled = 1)),
+                             self(), OPTIONS(.flags = RK_SET_ENABLED)),
                      0);
     assert_true(kernel.opened[0].enables == 1 && !kernel.opened[0].enabled_before_filter);
     assert_true(kernel.opened[1].enables == 0 && !(attr_of(1)->flags & ATTR_DISABLED));
@@ -263,8 +266,9 @@ static void filters(void **state)
     close_it();
     kernel_reset();
     kernel.filter = dislike;
-    assert_int_equal(
-        open_it("intel-server", "sched:sched_switch/filter='bad==1'/,cs", self(), OPTIONS(.keep = 1)), 0);
+    assert_int_equal(open_it("intel-server", "sched:sched_switch/filter='bad==1'/,cs", self(),
+                             OPTIONS(.flags = RK_SET_KEEP)),
+                     0);
     assert_true(s.set->events[0].absent && !s.set->events[1].absent && fd_of(s.set, 0, 0) < 0);
     close_it();
 }
@@ -510,9 +514,10 @@ static void what_is_said(void **state)
     }
     kernel_reset();
     kernel.open = old_kernel;
-    assert_int_equal(open_it("intel-server", "cpu-clock", self(),
-                             OPTIONS(.period = 1000, .records = RK_RECORDS_SWITCHES, .no_inherit = 1)),
-                     -EINVAL);
+    assert_int_equal(
+        open_it("intel-server", "cpu-clock", self(),
+                OPTIONS(.period = 1000, .records = RK_RECORDS_SWITCHES, .flags = RK_SET_NO_INHERIT)),
+        -EINVAL);
     assert_int_equal(s.e.cause, RK_CAUSE_KERNEL_OLD);
     assert_non_null(strstr(s.e.what, "context-switch came with Linux 4.3"));
     close_it();

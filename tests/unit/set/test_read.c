@@ -66,7 +66,9 @@ static void test_shapes(void **state)
 {
     static const struct rk_set_options shapes[] = {
         {.size = sizeof *shapes},
-        {.size = sizeof *shapes, .period = 100, .no_inherit = 1}, /* FORMAT_LOST, and FORMAT_ID by :S */
+        {.size = sizeof *shapes,
+         .period = 100,
+         .flags = RK_SET_NO_INHERIT}, /* FORMAT_LOST, and FORMAT_ID by :S */
     };
     struct scene s;
 
@@ -384,8 +386,9 @@ static void test_pages(void **state)
     kernel_reset();
     kernel.read = honest;
     kernel.page = &page;
-    assert_int_equal(
-        scene_open(&s, ROOT, "{cycles,instructions},page-faults", self(), OPTIONS(.no_inherit = 1)), 0);
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,instructions},page-faults", self(),
+                                OPTIONS(.flags = RK_SET_NO_INHERIT)),
+                     0);
     assert_true(s.set->user_read);
     assert_int_equal(rk_set_read(s.set, 0, v, NULL, 3), 0);
     assert_int_equal(v[0].value, 10);
@@ -413,7 +416,8 @@ static void test_pages(void **state)
     static const uint16_t widths[] = {0, 65};
     for (size_t i = 0; i < 2; i++) {
         page.pmc_width = widths[i];
-        assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.no_inherit = 1, .enabled = 1)), 0);
+        assert_int_equal(
+            scene_open(&s, ROOT, "cycles", self(), OPTIONS(.flags = RK_SET_NO_INHERIT | RK_SET_ENABLED)), 0);
         assert_false(s.set->user_read);
         scene_close(&s);
     }
@@ -423,7 +427,8 @@ static void test_pages(void **state)
     kernel_reset();
     kernel.read = honest;
     kernel.page = &page;
-    assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.no_inherit = 1, .enabled = 1)), 0);
+    assert_int_equal(
+        scene_open(&s, ROOT, "cycles", self(), OPTIONS(.flags = RK_SET_NO_INHERIT | RK_SET_ENABLED)), 0);
     kernel.reads = 0;
     assert_int_equal(rk_set_read(s.set, 0, v, NULL, 1), 0);
     check(&v[0], 77, 5, 4);
@@ -447,11 +452,13 @@ static void test_pages(void **state)
     scene_close(&s);
 
     /* one member without: none */
-    assert_int_equal(
-        scene_open(&s, ROOT, "{cycles,page-faults}", self(), OPTIONS(.no_inherit = 1, .enabled = 1)), 0);
+    assert_int_equal(scene_open(&s, ROOT, "{cycles,page-faults}", self(),
+                                OPTIONS(.flags = RK_SET_NO_INHERIT | RK_SET_ENABLED)),
+                     0);
     assert_false(s.set->user_read);
     scene_close(&s);
-    assert_int_equal(scene_open(&s, ROOT, "cycles", self(), OPTIONS(.no_inherit = 1, .no_user_read = 1)), 0);
+    assert_int_equal(
+        scene_open(&s, ROOT, "cycles", self(), OPTIONS(.flags = RK_SET_NO_INHERIT | RK_SET_NO_USER_READ)), 0);
     assert_false(s.set->user_read);
     scene_close(&s);
     /* a page knows nothing of the threads that inherited */

@@ -30,7 +30,7 @@ static void test_user_only(void **state)
     scene_close(&s);
 
     /* exactly, then it fails; and nothing is handed out */
-    assert_int_equal(scene_open(&s, USER, "cycles", self(), OPTIONS(.exact = 1)), -EACCES);
+    assert_int_equal(scene_open(&s, USER, "cycles", self(), OPTIONS(.flags = RK_SET_EXACT)), -EACCES);
     assert_null(s.set);
     assert_int_equal(s.e.cause, RK_CAUSE_PARANOID);
     scene_close(&s);
@@ -63,7 +63,7 @@ static void test_never_zero(void **state)
         scene_close(&s);
 
         snprintf(text, sizeof text, "{%s,page-faults}", events[i]);
-        assert_int_equal(scene_open(&s, USER, text, self(), OPTIONS(.keep = 1)), 0);
+        assert_int_equal(scene_open(&s, USER, text, self(), OPTIONS(.flags = RK_SET_KEEP)), 0);
         assert_int_equal(s.set->notes.n, 2);
         assert_true(s.set->events[0].absent);
         assert_int_equal(s.set->events[1].leader, 1);
@@ -104,7 +104,8 @@ static void test_keep(void **state)
     scene_close(&s);
 
     assert_int_equal(
-        scene_open(&s, "vm-no-pmu", "task-clock,{cycles,page-faults}", self(), OPTIONS(.keep = 1)), 0);
+        scene_open(&s, "vm-no-pmu", "task-clock,{cycles,page-faults}", self(), OPTIONS(.flags = RK_SET_KEEP)),
+        0);
     assert_int_equal(rk_set_note_count(s.set), 1);
     assert_int_equal(rk_set_note_get(s.set, 0, &note), 0);
     assert_int_equal(note.event, 1);
@@ -119,7 +120,8 @@ static void test_keep(void **state)
     scene_close(&s);
 
     /* one must open: else the first reason */
-    assert_int_equal(scene_open(&s, "vm-no-pmu", "cycles,instructions", self(), OPTIONS(.keep = 1)), -ENOENT);
+    assert_int_equal(
+        scene_open(&s, "vm-no-pmu", "cycles,instructions", self(), OPTIONS(.flags = RK_SET_KEEP)), -ENOENT);
     assert_string_equal(s.e.event, "cycles");
     scene_close(&s);
 }
@@ -140,7 +142,7 @@ static int before_4_13(const struct perf_attr *attr, int32_t pid, int32_t cpu, i
 /* Events that turn out absent don't make the others be opened again, unless their group changes. */
 static void test_keep_opens_once(void **state)
 {
-    struct rk_set_options options = {.size = sizeof options, .keep = 1};
+    struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_KEEP};
     struct scene s;
 
     (void)state;
@@ -315,18 +317,18 @@ static void test_narrowed(void **state)
 {
     (void)state;
     refused_flags = ATTR_INHERIT_THREAD;
-    narrowed("page-faults", "inherit_thread", OPTIONS(.threads_only = 1));
+    narrowed("page-faults", "inherit_thread", OPTIONS(.flags = RK_SET_THREADS_ONLY));
     refused_flags = ATTR_REMOVE_ON_EXEC;
-    narrowed("page-faults", "remove_on_exec", OPTIONS(.remove_on_exec = 1));
+    narrowed("page-faults", "remove_on_exec", OPTIONS(.flags = RK_SET_REMOVE_ON_EXEC));
     refused_flags = ATTR_EXCLUDE_IDLE;
     narrowed("page-faults", "exclude_idle", OPTIONS(.exclude = RK_EXCLUDE_IDLE));
     refused_flags = ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV; /* either: riscv64's PMU without Sscofpmf */
     narrowed("cycles:u", "user and kernel modifiers", OPTIONS(.period = 0));
     refused_flags = ATTR_PINNED;
-    narrowed("page-faults", "pinned", OPTIONS(.pinned = 1));
+    narrowed("page-faults", "pinned", OPTIONS(.flags = RK_SET_PINNED));
     refused_flags = ATTR_SIGTRAP;
     narrowed("page-faults", "sigtrap",
-             OPTIONS(.period = 1, .remove_on_exec = 1, .sigtrap = 1, .sig_data = 7));
+             OPTIONS(.period = 1, .flags = RK_SET_REMOVE_ON_EXEC | RK_SET_SIGTRAP, .sig_data = 7));
     refused_flags = 0;
     refused_sample = RK_SAMPLE_PHYS_ADDR;
     narrowed("page-faults", "sample_type", OPTIONS(.period = 1, .sample = RK_SAMPLE_PHYS_ADDR));
@@ -334,7 +336,7 @@ static void test_narrowed(void **state)
     narrowed("page-faults", "registers", OPTIONS(.period = 1, .sample = RK_SAMPLE_REGS_INTR, .regs_intr = 1));
     refused_sample = 0;
     refused_clock = 2;
-    narrowed("page-faults", "clockid", OPTIONS(.period = 1, .clock_set = 1, .clock = 2));
+    narrowed("page-faults", "clockid", OPTIONS(.period = 1, .flags = RK_SET_CLOCK, .clock = 2));
     refused_clock = 0;
 }
 
@@ -352,7 +354,8 @@ static void test_precise(void **state)
     (void)state;
     kernel_reset();
     kernel.open = imprecise;
-    assert_int_equal(scene_open(&s, ROOT, "cycles:P", self(), OPTIONS(.period = 1000, .no_inherit = 1)), 0);
+    assert_int_equal(
+        scene_open(&s, ROOT, "cycles:P", self(), OPTIONS(.period = 1000, .flags = RK_SET_NO_INHERIT)), 0);
     assert_int_equal(kernel.refused, 2);
     assert_int_equal(rk_set_event_get(s.set, 0, &event), 0);
     assert_int_equal(event.precise, 1);
@@ -360,8 +363,9 @@ static void test_precise(void **state)
     scene_close(&s);
 
     /* what was asked for by number is not given up */
-    assert_int_equal(scene_open(&s, ROOT, "cycles:pp", self(), OPTIONS(.period = 1000, .no_inherit = 1)),
-                     -EOPNOTSUPP);
+    assert_int_equal(
+        scene_open(&s, ROOT, "cycles:pp", self(), OPTIONS(.period = 1000, .flags = RK_SET_NO_INHERIT)),
+        -EOPNOTSUPP);
     assert_non_null(strstr(s.e.what, "precisely"));
     scene_close(&s);
 }
@@ -379,16 +383,17 @@ static void test_rate(void **state)
     (void)state;
     kernel_reset();
     kernel.open = rate_limited;
-    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(), OPTIONS(.frequency = 200000, .no_inherit = 1)),
-                     0);
+    assert_int_equal(
+        scene_open(&s, ROOT, "cpu-clock", self(), OPTIONS(.frequency = 200000, .flags = RK_SET_NO_INHERIT)),
+        0);
     assert_int_equal(attr_of(0)->sample_period, 100000);
     assert_true(attr_of(0)->read_format & FORMAT_LOST); /* it was not to blame */
     assert_int_equal(only_note(s.set)->cause, RK_CAUSE_RATE);
     scene_close(&s);
 
-    assert_int_equal(
-        scene_open(&s, ROOT, "cpu-clock", self(), OPTIONS(.frequency = 200000, .no_inherit = 1, .exact = 1)),
-        -EINVAL);
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(),
+                                OPTIONS(.frequency = 200000, .flags = RK_SET_NO_INHERIT | RK_SET_EXACT)),
+                     -EINVAL);
     assert_int_equal(s.e.cause, RK_CAUSE_RATE);
     scene_close(&s);
 }
@@ -409,8 +414,9 @@ static void test_no_stacks(void **state)
     kernel_reset();
     kernel.open = dumps_no_stacks;
     assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(),
-                                OPTIONS(.frequency = 1000, .no_inherit = 1, .sample = stacks,
-                                        .regs_user = 0xff, .stack_user = 1024, .chain_without = 2)),
+                                OPTIONS(.frequency = 1000, .flags = RK_SET_NO_INHERIT,
+                                        .sample = stacks | RK_SAMPLE_CALLCHAIN, .regs_user = 0xff,
+                                        .stack_user = 1024, .exclude = RK_EXCLUDE_CHAIN_USER)),
                      0);
     assert_int_equal(attr_of(0)->sample_type & (stacks | RK_SAMPLE_CALLCHAIN), RK_SAMPLE_CALLCHAIN);
     assert_int_equal(attr_of(0)->sample_stack_user | attr_of(0)->sample_regs_user, 0);
@@ -419,8 +425,8 @@ static void test_no_stacks(void **state)
     scene_close(&s);
 
     assert_true(scene_open(&s, ROOT, "cpu-clock", self(),
-                           OPTIONS(.frequency = 1000, .no_inherit = 1, .sample = stacks, .regs_user = 0xff,
-                                   .stack_user = 1024, .exact = 1)) < 0);
+                           OPTIONS(.frequency = 1000, .flags = RK_SET_NO_INHERIT | RK_SET_EXACT,
+                                   .sample = stacks, .regs_user = 0xff, .stack_user = 1024)) < 0);
     scene_close(&s);
 }
 
@@ -443,7 +449,7 @@ static void test_descriptors(void **state)
     (void)state;
     kernel_reset();
     kernel.open = out_of_descriptors;
-    assert_int_equal(scene_open(&s, ROOT, "page-faults", self(), OPTIONS(.keep = 1)), -EMFILE);
+    assert_int_equal(scene_open(&s, ROOT, "page-faults", self(), OPTIONS(.flags = RK_SET_KEEP)), -EMFILE);
     assert_int_equal(s.e.cause, RK_CAUSE_DESCRIPTORS);
     scene_close(&s);
 
@@ -545,15 +551,16 @@ static void test_too_old(void **state)
     (void)state;
     kernel_reset();
     kernel.open = too_old;
-    assert_int_equal(
-        scene_open(&s, ROOT, "cpu-clock", self(),
-                   OPTIONS(.period = 1, .no_inherit = 1, .sample = RK_SAMPLE_CALLCHAIN, .max_stack = 9)),
-        -E2BIG);
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(),
+                                OPTIONS(.period = 1, .flags = RK_SET_NO_INHERIT,
+                                        .sample = RK_SAMPLE_CALLCHAIN, .max_stack = 9)),
+                     -E2BIG);
     assert_int_equal(s.e.cause, RK_CAUSE_KERNEL_OLD);
     scene_close(&s);
-    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(),
-                                OPTIONS(.period = 1, .no_inherit = 1, .sample = RK_SAMPLE_CALLCHAIN)),
-                     0);
+    assert_int_equal(
+        scene_open(&s, ROOT, "cpu-clock", self(),
+                   OPTIONS(.period = 1, .flags = RK_SET_NO_INHERIT, .sample = RK_SAMPLE_CALLCHAIN)),
+        0);
     scene_close(&s);
 }
 

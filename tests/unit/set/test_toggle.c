@@ -72,7 +72,7 @@ static void test_alone(void **state)
     struct scene s;
 
     (void)state;
-    begin(&s, "cycles", target_new(TARGET_THREAD, 4242), OPTIONS(.no_inherit = 1));
+    begin(&s, "cycles", target_new(TARGET_THREAD, 4242), OPTIONS(.flags = RK_SET_NO_INHERIT));
     assert_int_equal(rk_set_enable(s.set), 0);
     assert_true(guards == 0 && kernel.opened[0].enables == 1);
     scene_close(&s);
