@@ -82,7 +82,7 @@ static int make_quantities(struct compare *c)
 
     if (rk_host_open(NULL, &c->host, &e) < 0)
         return print_error("compare", &e);
-    if (rk_events_parse(c->host, c->events, &c->event_list, &e) < 0)
+    if (rk_events_parse_keep(c->host, c->events, &c->event_list, &e) < 0)
         return print_event_error("compare", c->events, &e);
     size_t n = EVENTS + rk_events_count(c->event_list);
     if (!(c->quantities = calloc(n, sizeof *c->quantities)))

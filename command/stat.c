@@ -208,7 +208,7 @@ static int count(const struct stat_options *o, const struct stat_words *words)
 
     if (rk_host_open(NULL, &host, &e) < 0)
         return print_error("stat", &e);
-    if (!o->null && rk_events_parse(host, o->events, &events, &e) < 0)
+    if (!o->null && rk_events_parse_keep(host, o->events, &events, &e) < 0)
         return print_event_error("stat", o->events, &e);
     if (words->dry_run)
         return stat_plan(o, host, events);

@@ -199,7 +199,7 @@ static void test_option_bits(void **state)
         {RK_RECORDS_CGROUPS, ATTR_CGROUP},
         {RK_RECORDS_CODE, ATTR_KSYMBOL | ATTR_BPF_EVENT}, /* no TEXT_POKE: as many as there are jump labels */
         {RK_RECORDS_POKES, ATTR_TEXT_POKE},
-        {RK_RECORDS_BUILD_IDS, ATTR_BUILD_ID},
+        {RK_RECORDS_BUILD_IDS | RK_RECORDS_MAPS, ATTR_BUILD_ID | ATTR_MMAP | ATTR_MMAP2},
     };
     const uint64_t side_band = ATTR_MMAP | ATTR_MMAP2 | ATTR_MMAP_DATA | ATTR_COMM | ATTR_COMM_EXEC |
                                ATTR_TASK | ATTR_CONTEXT_SWITCH | ATTR_NAMESPACES | ATTR_CGROUP |
