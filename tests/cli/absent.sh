@@ -1,4 +1,8 @@
+#!/bin/bash
 # An event that does not exist here: stat and compare go on, and say so at its row; a list of nothing else is an error.
+set -u
+"$ROOM" self || exit 77
+fail() { echo "FAIL: $*"; head -50 out err 2>/dev/null; exit 1; }
 "$RECKON" stat -e page-faults,nosuchthing true >out 2>err || fail "stat: $(cat err)"
 grep -q '^ *[0-9][0-9,]*  page-faults' err || fail "stat counts the other: $(cat err)"
 grep -q '^  not counted  nosuchthing' err || fail "stat has no row for it: $(cat err)"
