@@ -61,12 +61,14 @@ int here_open(struct rk_set *set, uint32_t slot)
     if (set->clocks[slot] >= 0) /* the groups of the first slot are arranged anew */
         return 0;
     if (set->inherit)
-        attr.flags |= ATTR_INHERIT | (o->threads_only ? ATTR_INHERIT_THREAD : 0);
-    if (!o->enabled)
+        attr.flags |= ATTR_INHERIT | ((o->flags & RK_SET_THREADS_ONLY) ? ATTR_INHERIT_THREAD : 0);
+    if (!(o->flags & RK_SET_ENABLED))
         attr.flags |= ATTR_DISABLED;
-    if (o->enable_on_exec || (set->whom.kind == TARGET_COMMAND && !o->enabled && !o->remove_on_exec))
+    if ((o->flags & RK_SET_ENABLE_ON_EXEC) ||
+        (set->whom.kind == TARGET_COMMAND && !(o->flags & RK_SET_ENABLED) &&
+         !(o->flags & RK_SET_REMOVE_ON_EXEC)))
         attr.flags |= ATTR_ENABLE_ON_EXEC;
-    if (o->remove_on_exec)
+    if ((o->flags & RK_SET_REMOVE_ON_EXEC))
         attr.flags |= ATTR_REMOVE_ON_EXEC;
     attr.size = policy_attr_size(&attr);
     int fd = sys_perf_open(&attr, at->pid, at->cpu, -1, 0);

@@ -101,7 +101,7 @@ static void split(pid_t process, const char *cpus, int first, int second)
 /* Not inherited, and nothing done on the other CPU: a true 0. The calling thread can be split too. */
 static void alone(int here, int other)
 {
-    const struct rk_set_options options = {.size = sizeof options, .no_inherit = 1};
+    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     char cpus[32];
     struct rk_events *events;
     struct rk_target *self;

@@ -58,7 +58,7 @@ static void test_opened(void **state)
     assert_true(kernel.opened[3].disables > 0);
     scene_close(&s);
 
-    begin(&s, "1", OPTIONS(.enabled = 1, .no_inherit = 1));
+    begin(&s, "1", OPTIONS(.flags = RK_SET_ENABLED | RK_SET_NO_INHERIT));
     assert_int_equal(kernel.n, 3);
     assert_int_equal(kernel.opened[0].attr.flags & (ATTR_DISABLED | ATTR_INHERIT), 0);
     scene_close(&s);
