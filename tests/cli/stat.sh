@@ -56,21 +56,21 @@ c = events["cycles"]
 assert c["value"] is None and c["reason"] and c["cause"] or c["value"] > 0, c
 PY
 
-# A mistake in an event: status 2, a caret below it, the nearest name.
+# A mistake, or nothing that is known: status 2, a caret below it, the nearest name.
 "$RECKON" stat -e cycels true 2>err
 [ $? = 2 ] || fail "a wrong event: status"
 grep -q cycles err || fail "the nearest name"
 grep -qE '^  \^' err || fail "the caret"
 # ... under its column, whatever the bytes; and of a long text the part around it.
-"$RECKON" stat -e 'cycles,ümlaut:q' true 2>err && fail "an event that is not there"
-grep -qxF '  cycles,ümlaut:q' err && grep -qx ' \{9\}^' err || fail "the caret under a letter of two bytes"
-"$RECKON" stat -e "cs,$(printf '\200')x" true 2>err && fail "an event that is not there"
-grep -qxF '  cs,\x80x' err && grep -qx ' \{5\}^' err || fail "the caret under a byte that is no letter"
-"$RECKON" stat -e "$(printf 'cs,%.0s' $(seq 100))cyclse$(printf ',cs%.0s' $(seq 100))" true 2>err && fail "an event that is not there"
+"$RECKON" stat -e 'cs,ümlaut,cs:q' true 2>err && fail "an event that is not there"
+grep -qxF '  cs,ümlaut,cs:q' err && grep -qx ' \{15\}^' err || fail "the caret under a letter of two bytes"
+"$RECKON" stat -e "$(printf '\200')x,cs:q" true 2>err && fail "an event that is not there"
+grep -qxF '  \x80x,cs:q' err && grep -qx ' \{11\}^' err || fail "the caret under a byte that is no letter"
+"$RECKON" stat -e "$(printf 'cs,%.0s' $(seq 100))cs:q$(printf ',cs%.0s' $(seq 100))" true 2>err && fail "an event that is not there"
 python3 - <<'PY' || fail "the caret in a long text"
 lines = open("err", encoding="utf-8").read().split("\n")
 at = next(i for i, line in enumerate(lines) if line.startswith("  …") and line.endswith("…"))
-assert lines[at].index("cyclse") == lines[at + 1].index("^") and len(lines[at]) < 120
+assert lines[at].index("cs:q") + 3 == lines[at + 1].index("^") and len(lines[at]) < 120
 PY
 
 # Counting begins at the first instruction: exec itself, the loader's faults are in it.
