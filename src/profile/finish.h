@@ -25,6 +25,9 @@ struct finish {
     struct stacks_words path, folded; /* scratch: one stack */
 };
 
+/* So many frames are named at once: each needs some 200 bytes until it is. */
+enum { NAME_SLICE = 1 << 18 };
+
 /* 0 or -errno; needs symbolizer, makes functions_of. */
 int finish_name(struct finish *f);
 

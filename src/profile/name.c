@@ -1,7 +1,7 @@
 /*
- * Addresses → functions and lines. Frames are taken module by module, and the symbolizer is asked for all offsets of one module at a
- * time: what it costs is the reading of each compilation unit, once. A frame in code that was inlined becomes a frame
- * for each function there.
+ * Addresses → functions and lines. Frames are taken module by module, and the symbolizer is asked for
+ * NAME_SLICE offsets at a time: a call reads each compilation unit once, and few modules need a second call.
+ * A frame in code that was inlined becomes a frame for each function there.
  */
 #include "base/cleanup.h"
 #include "profile/finish.h"
@@ -60,10 +60,8 @@ static int inline_add(struct finish *f, uint32_t frame, const struct naming *nam
 /* The frames of a module that were asked for, and what came back. */
 struct asked {
     const uint32_t *frames;
-    uint64_t *offsets;
-    struct rk_symbol *symbols;
-    struct rk_sources *sources; /* NULL: not asked for */
-    size_t n;
+    const struct rk_symbol *symbols;
+    const struct rk_sources *sources; /* NULL: not asked for */
 };
 
 /* One frame: its functions, outermost first. Inlined ones whose name is not known are left out. */
@@ -97,32 +95,39 @@ static int name_frame(struct finish *f, const struct asked *a, size_t i, const s
     return 0;
 }
 
-/* Names all frames of one module; `placed` is false for those that lie in none. */
+/* Whether lines and inlined functions are wanted of a module, and may be known. */
+static bool has_lines(const struct finish *f, const struct rk_module *module)
+{
+    uint32_t neither = RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES;
+
+    return (f->builder->options.flags & neither) != neither &&
+           (module->kind == RK_MODULE_FILE || module->kind == RK_MODULE_KERNEL ||
+            module->kind == RK_MODULE_VDSO);
+}
+
+/* Names frames of one module; `placed` is false for those that lie in none. */
 static int name_frames(struct finish *f, const struct rk_module *module, bool placed, const uint32_t *frames,
                        size_t n)
 {
-    const struct rk_profile_options *options = &f->builder->options;
+    struct rk_sources_options how = {.size = sizeof how, .threads = f->builder->options.threads};
+    bool lined = placed && has_lines(f, module); /* then the sources have the symbols too */
     _cleanup_free_ uint64_t *offsets = zeroed(n, sizeof *offsets);
-    _cleanup_free_ struct rk_symbol *symbols = zeroed(n, sizeof *symbols);
-    struct asked asked = {.frames = frames, .offsets = offsets, .symbols = symbols, .n = n};
-    int rc = offsets && symbols ? 0 : -ENOMEM;
+    _cleanup_free_ struct rk_symbol *symbols = lined ? NULL : zeroed(n, sizeof *symbols);
+    struct rk_sources *sources = NULL;
+    int rc = offsets && (lined || symbols) ? 0 : -ENOMEM;
 
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    for (size_t i = 0; rc == 0 && i < n; i++)
         offsets[i] = f->builder->frames.items[frames[i]].offset;
+    for (size_t i = 0; rc == 0 && !placed && i < n; i++)
         symbols[i].miss = RK_MISS_NO_MODULE;
-    }
-    if (rc == 0 && placed)
+    if (rc == 0 && lined)
+        rc = rk_symbolizer_sources(f->symbolizer, module, offsets, n, &how, &sources, NULL);
+    else if (rc == 0 && placed)
         rc = rk_symbolizer_resolve(f->symbolizer, module, offsets, n, symbols);
-    bool lined =
-        module->kind == RK_MODULE_FILE || module->kind == RK_MODULE_KERNEL || module->kind == RK_MODULE_VDSO;
-    uint32_t neither = RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES;
-    if (rc == 0 && placed && lined && (options->flags & neither) != neither) {
-        struct rk_sources_options how = {.size = sizeof how, .threads = options->threads};
-        rc = rk_symbolizer_sources(f->symbolizer, module, offsets, n, &how, &asked.sources, NULL);
-    }
+    struct asked asked = {frames, sources ? sources->symbol : symbols, sources};
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = name_frame(f, &asked, i, module);
-    rk_sources_free(asked.sources);
+    rk_sources_free(sources);
     return rc;
 }
 
@@ -167,8 +172,10 @@ int finish_name(struct finish *f)
             continue;
         if (m < modules)
             rc = rk_image_module_get(f->builder->image, (uint32_t)m, &module);
-        if (rc >= 0)
-            rc = name_frames(f, &module, m < modules, order + begin[m], begin[m + 1] - begin[m]);
+        for (size_t i = begin[m], n; rc >= 0 && i < begin[m + 1]; i += n) {
+            n = begin[m + 1] - i < NAME_SLICE ? begin[m + 1] - i : NAME_SLICE;
+            rc = name_frames(f, &module, m < modules, order + i, n);
+        }
     }
     return rc < 0 ? rc : 0;
 }

@@ -245,14 +245,15 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
     size_t most = 4 * n + 1;
     struct rk_sources *made = calloc(1, sizeof *made + most * 40);
     assert_non_null(made);
-    const char **function = (const char **)(made + 1), **file = function + most;
+    struct rk_symbol *symbols = (struct rk_symbol *)(made + 1);
+    const char **function = (const char **)(symbols + n), **file = function + most;
     uint32_t *line = (uint32_t *)(file + most), *column = line + most, *first = column + most,
              *miss = first + n + 1;
     uint32_t at = 0;
     (void)options, (void)e;
+    rk_symbolizer_resolve(symbolizer, module, offsets, n, symbols);
     for (size_t i = 0; i < n; i++) {
-        struct rk_symbol symbol;
-        rk_symbolizer_resolve(symbolizer, module, &offsets[i], 1, &symbol);
+        const struct rk_symbol symbol = symbols[i];
         first[i] = at;
         if (module->start == 3 && (offsets[i] & 0xff) >= 0xf0)
             at++;
@@ -266,6 +267,7 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
     first[n] = at;
     *made = (struct rk_sources){.size = sizeof *made,
                                 .n = n,
+                                .symbol = symbols,
                                 .frame_n = at,
                                 .first = first,
                                 .miss = miss,

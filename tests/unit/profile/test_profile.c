@@ -2,6 +2,7 @@
 #include "fake.h"
 
 #include "profile/builder.h"
+#include "profile/finish.h"
 
 /* A row of an aggregate, with what its key says. */
 struct row {
@@ -692,6 +693,23 @@ static void memory_is_by_what_is_distinct(void **state)
     rk_profile_free(p);
 }
 
+/* A module of more frames than are named at once: the rest of them is named as well, inlined ones too. */
+static void more_than_a_slice(void **state)
+{
+    enum { NAMED = 64 * 256, TIMES = NAME_SLICE / NAMED + 1 };
+    struct rk_profile_builder *b = fake_builder();
+    (void)state;
+    for (uint64_t i = 0; i < TIMES * NAMED; i++) /* the fake ignores bits 24 to 31 of an offset */
+        FEED(b, AT(3, 0, (i / NAMED) << 24 | i % NAMED));
+    struct rk_profile *p = fake_finish(b);
+    assert_int_equal(functions(p), 64 + 2);
+    assert_int_equal(function(p, "m3_f0", "three.so").self, TIMES * 0x80);
+    assert_int_equal(function(p, "m3_f63", "three.so").total, TIMES * 0x100);
+    assert_int_equal(function(p, "deeper", "three.so").self, TIMES * 64 * 0x80);
+    assert_int_equal(function(p, "inlined", "three.so").total, TIMES * 64 * 0x80);
+    rk_profile_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -715,6 +733,7 @@ int main(void)
         cmocka_unit_test(a_bare_sample_counts),
         cmocka_unit_test(random_stacks_add_up),
         cmocka_unit_test(memory_is_by_what_is_distinct),
+        cmocka_unit_test(more_than_a_slice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
