@@ -309,6 +309,7 @@ def shared_series():
         s._time.append(time_ns)
         for value, enabled, running in rows:
             s._kernel.extend([value, enabled, running])
+            s._known.append(running > 0)
             s._total.append(value * enabled / running)
             s._bound.append(0.0)
     return s
