@@ -73,7 +73,8 @@ void callgraph_ask(const struct callgraph *c, struct rk_set_options *options)
         return;
     if (c->mode == CALLGRAPH_LBR) {
         options->sample |= RK_SAMPLE_BRANCH_STACK;
-        options->branches |= RK_BRANCHES_USER | RK_BRANCHES_CALL_STACK | RK_BRANCHES_NO_FLAGS | RK_BRANCHES_NO_CYCLES;
+        options->branches |=
+            RK_BRANCHES_USER | RK_BRANCHES_CALL_STACK | RK_BRANCHES_NO_FLAGS | RK_BRANCHES_NO_CYCLES;
         options->exclude |= RK_EXCLUDE_CHAIN_USER;
         return;
     }

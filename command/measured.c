@@ -82,7 +82,7 @@ int measured_target(const struct stat_options *o, struct rk_host *host, const ch
         *at = o->processes ? o->processes : o->threads;
     else if (!**at)
         return 1;
-    char *word = next_word(at);
+    char *word = *at ? next_word(at) : NULL;
     if (!word)
         return no_memory(e);
     int rc = numbered(word, o->threads != NULL, ret, e);

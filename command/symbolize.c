@@ -78,9 +78,10 @@ static int answer(struct work *w)
         return 0;
     if (w->n >= WORTH_THREADS && cpus > 1)
         how.threads = cpus < THREADS_MOST ? (uint32_t)cpus : THREADS_MOST;
-    int rc = s->image ? rk_symbolizer_image(s->symbolizer, s->image, s->pid, w->addresses, w->n, &how,
-                                            &sources, &e)
-                      : rk_symbolizer_sources(s->symbolizer, &s->module, w->addresses, w->n, &how, &sources, &e);
+    int rc =
+        s->image
+            ? rk_symbolizer_image(s->symbolizer, s->image, s->pid, w->addresses, w->n, &how, &sources, &e)
+            : rk_symbolizer_sources(s->symbolizer, &s->module, w->addresses, w->n, &how, &sources, &e);
     if (rc < 0)
         return print_error("symbolize", &e);
     symbolize_print(s, w->addresses, sources, stdout);

@@ -128,7 +128,8 @@ static void print_json(const struct printing *p, size_t i)
     fputs("}\n", p->to);
 }
 
-void symbolize_print(const struct symbolize *how, const uint64_t *addresses, const struct rk_sources *s, FILE *to)
+void symbolize_print(const struct symbolize *how, const uint64_t *addresses, const struct rk_sources *s,
+                     FILE *to)
 {
     struct printing p = {how, addresses, s, to};
 

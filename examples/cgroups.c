@@ -33,7 +33,8 @@ int main(int argc, char **argv)
 
     for (int left = argc > 3 ? atoi(argv[3]) : INT32_MAX; rc == 0 && left > 0; left--) {
         sleep(1);
-        rc = rk_set_refresh(set, &e) < 0 || rk_rows_refresh(rows, &e) < 0 || rk_rows_read(rows, now, NULL, 4) < 0;
+        rc = rk_set_refresh(set, &e) < 0 || rk_rows_refresh(rows, &e) < 0 ||
+             rk_rows_read(rows, now, NULL, 4) < 0;
         for (int i = 0; rc == 0 && i < 2; i++)
             printf("%-24s %10.1f ms %8" PRIu64 " page faults\n", argv[i + 1],
                    (double)(now[2 * i].value - before[2 * i].value) / 1e6,

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     if (argc < 2 || rk_symbolizer_process(NULL, atoi(argv[1]), addresses, n, NULL, &s, &e) < 0)
         return fprintf(stderr, "%s\n%s\n", e.what, e.remedy), 1;
 
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!s->symbol[i].name)
             printf("%#" PRIx64 ": %s\n", addresses[i], rk_miss_text(s->symbol[i].miss));
         for (uint32_t f = s->first[i]; s->symbol[i].name && f < s->first[i + 1]; f++)

@@ -107,19 +107,19 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_BRANCHES_ANY_CALL 0x10u
 #define RK_BRANCHES_ANY_RETURN 0x20u
 #define RK_BRANCHES_INDIRECT_CALL 0x40u
-#define RK_BRANCHES_ABORT 0x80u           /* of transactions */
+#define RK_BRANCHES_ABORT 0x80u /* of transactions */
 #define RK_BRANCHES_IN_TRANSACTION 0x100u
 #define RK_BRANCHES_NO_TRANSACTION 0x200u
 #define RK_BRANCHES_CONDITIONAL 0x400u
-#define RK_BRANCHES_CALL_STACK 0x800u     /* calls that have not returned yet */
+#define RK_BRANCHES_CALL_STACK 0x800u /* calls that have not returned yet */
 #define RK_BRANCHES_INDIRECT_JUMP 0x1000u
-#define RK_BRANCHES_CALL 0x2000u          /* direct calls */
-#define RK_BRANCHES_NO_FLAGS 0x4000u      /* cheaper: without mispredicted, predicted … */
-#define RK_BRANCHES_NO_CYCLES 0x8000u     /* … without cycles */
-#define RK_BRANCHES_TYPE 0x10000u         /* with the kind of each (Linux 4.14) */
-#define RK_BRANCHES_INDEX 0x20000u        /* with the hardware's index (Linux 5.7) */
-#define RK_BRANCHES_PRIVILEGE 0x40000u    /* with the privilege of each (Linux 6.1) */
-#define RK_BRANCHES_COUNTERS 0x80000u     /* with counts of events between branches (Linux 6.8) */
+#define RK_BRANCHES_CALL 0x2000u       /* direct calls */
+#define RK_BRANCHES_NO_FLAGS 0x4000u   /* cheaper: without mispredicted, predicted … */
+#define RK_BRANCHES_NO_CYCLES 0x8000u  /* … without cycles */
+#define RK_BRANCHES_TYPE 0x10000u      /* with the kind of each (Linux 4.14) */
+#define RK_BRANCHES_INDEX 0x20000u     /* with the hardware's index (Linux 5.7) */
+#define RK_BRANCHES_PRIVILEGE 0x40000u /* with the privilege of each (Linux 6.1) */
+#define RK_BRANCHES_COUNTERS 0x80000u  /* with counts of events between branches (Linux 6.8) */
 
 /*
  * A bit that is unknown, and an option that has no effect without another, are refused with -EINVAL; the error names
@@ -322,7 +322,7 @@ RK_API int rk_set_total(struct rk_set *set, struct rk_value *ret, uint32_t *ret_
 
 /* When rk_sets_read() has read, by CLOCK_MONOTONIC. */
 struct rk_instant {
-    uint32_t size;    /* sizeof(struct rk_instant), set by the caller */
+    uint32_t size; /* sizeof(struct rk_instant), set by the caller */
     uint32_t reserved;
     uint64_t from_ns; /* before the first read */
     uint64_t to_ns;   /* after the last */

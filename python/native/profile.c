@@ -48,8 +48,8 @@ static PyObject *profile_file(PyObject *type, PyObject *args)
     unsigned no_inline;
     int event, rc;
 
-    if (!PyArg_ParseTuple(args, "O&iIII", PyUnicode_FSConverter, &path, &event, &no_inline,
-                          &options.times, &options.threads))
+    if (!PyArg_ParseTuple(args, "O&iIII", PyUnicode_FSConverter, &path, &event, &no_inline, &options.times,
+                          &options.threads))
         return NULL;
     options.flags = (event >= 0 ? RK_PROFILE_EVENT : 0u) | (no_inline ? RK_PROFILE_NO_INLINE : 0u);
     options.event = event >= 0 ? (uint32_t)event : 0;

@@ -9,8 +9,8 @@
 #include "capture/hits.h"
 #include "capture/place.h"
 #include "host/host.h"
-#include "set/set.h"
 #include "perfdata/writer.h"
+#include "set/set.h"
 #include "stream/stream.h"
 #include "target/target.h"
 

@@ -1,8 +1,8 @@
 #include "capture/frames.h"
 
 #include "base/error.h"
-#include "set/set.h"
 #include "record/encode.h"
+#include "set/set.h"
 #include "unwind/memo.h"
 
 #include <errno.h>

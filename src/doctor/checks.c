@@ -183,7 +183,7 @@ static void check_user_read(struct rk_host *host, struct doctor_check *check)
         rc = rk_set_open(host, events, target, &options, &set, &why);
     if (rc < 0) {
         blame(check, RK_VERDICT_NO, "", &why);
-    } else if ((rc = rk_set_enable(set)) == 0 && !set_reads_in_user_space(set)) {
+    } else if (rk_set_enable(set) == 0 && !set_reads_in_user_space(set)) {
         no_user_read(host, check);
     } else if (rk_set_read(set, 0, &value, NULL, 1) < 0 || value.value == 0) {
         say(check, RK_VERDICT_NO, "a counter's page was mapped and reading it gave nothing");

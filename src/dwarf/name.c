@@ -110,18 +110,20 @@ static void take(struct gathered *gathered, const struct unit *in, bool own, con
         gathered->plain = value_text(in, &said->name);
     if (!gathered->about.line && said->line.form)
         gathered->about.line = number_of(&said->line);
-    if (own && gathered->about.file == FILE_NONE && said->file.form) /* another unit's numbers mean other files */
+    if (own && gathered->about.file == FILE_NONE &&
+        said->file.form) /* another unit's numbers mean other files */
         gathered->about.file = number_of(&said->file);
 }
 
 static bool complete(const struct gathered *gathered)
 {
-    return gathered->linkage && *gathered->linkage && gathered->about.line && gathered->about.file != FILE_NONE;
+    return gathered->linkage && *gathered->linkage && gathered->about.line &&
+           gathered->about.file != FILE_NONE;
 }
 
 /* Follows from DIE to DIE. */
 static struct gathered find_about(struct names *names, const struct walk *walk, const struct unit *unit,
-                               uint64_t die, int *ret_rc)
+                                  uint64_t die, int *ret_rc)
 {
     struct reference at = {unit->file, die};
     struct gathered gathered = {.about = {.name = NAME_NONE, .file = FILE_NONE}};

@@ -19,8 +19,9 @@ struct foreign {
 #define FILE_NONE UINT32_MAX
 
 struct about {
-    uint32_t name;       /* number in `texts`; NAME_NONE */
-    uint32_t file, line; /* file: in the unit's line table; FILE_NONE: unknown, or another unit says it; line 0: unknown */
+    uint32_t name; /* number in `texts`; NAME_NONE */
+    uint32_t file,
+        line; /* file: in the unit's line table; FILE_NONE: unknown, or another unit says it; line 0: unknown */
 };
 
 struct names {

@@ -67,8 +67,8 @@ static int add_frame(struct worker *w, const struct unit *lines_of, const struct
     struct line_frame *frame = vector_push(&w->found->frames);
     if (!frame)
         return -ENOMEM;
-    *frame = (struct line_frame){about->name,    (uint32_t)path,     spot->line,
-                                 spot->column,   (uint32_t)declared, about->line};
+    *frame = (struct line_frame){about->name,  (uint32_t)path,     spot->line,
+                                 spot->column, (uint32_t)declared, about->line};
     return 0;
 }
 
@@ -302,7 +302,8 @@ int dwarf_resolve(struct dwarf *dwarf, const uint64_t *addresses, size_t n, unsi
         worker_n = worker_n < batch.jobs.n ? worker_n : batch.jobs.n;
     }
     struct found *found = rc == 0 ? calloc(worker_n, sizeof *found) : NULL;
-    struct worker *workers = found ? calloc(worker_n, sizeof *workers) : NULL; /* too large for a small stack */
+    struct worker *workers =
+        found ? calloc(worker_n, sizeof *workers) : NULL; /* too large for a small stack */
     if (!workers)
         rc = -ENOMEM;
     if (rc == 0) {

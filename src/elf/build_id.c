@@ -43,9 +43,8 @@ int rk_module_build_id_fd(int fd, unsigned char *ret, struct rk_error *e)
         return fail_null(e, RK_STAGE_SYMBOL, "rk_module_build_id_fd", "ret");
     int copy = sys_duplicate(fd);
     if (copy < 0)
-        return fail(e, copy, RK_STAGE_SYMBOL,
-                    copy == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_ARGUMENT, NULL, "descriptor %d: %s", fd,
-                    strerror(-copy));
+        return fail(e, copy, RK_STAGE_SYMBOL, copy == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_ARGUMENT,
+                    NULL, "descriptor %d: %s", fd, strerror(-copy));
     int rc = elf_open_fd(copy, "the descriptor", &elf, e);
     return rc < 0 ? rc : give(elf, "the descriptor", ret, e);
 }

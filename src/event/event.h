@@ -33,11 +33,11 @@ struct event_item {
 
 /* What one event is called. Strings live as long as the set of events, canonical ones are the caller's to free. */
 struct event_names {
-    uint32_t number;   /* events that were made from one text have the same */
-    const char *text;  /* as it was written */
-    const char *full;  /* … with its group's modifiers */
-    char *canonical;   /* as rk_events_print() spells it */
-    char *generic;     /* … and where it is one of several on a hybrid CPU, what they all are; NULL: nothing */
+    uint32_t number;  /* events that were made from one text have the same */
+    const char *text; /* as it was written */
+    const char *full; /* … with its group's modifiers */
+    char *canonical;  /* as rk_events_print() spells it */
+    char *generic; /* … and where it is one of several on a hybrid CPU, what they all are; NULL: nothing */
 };
 
 /* 0 and *ret, or -ENOMEM. */

@@ -490,7 +490,8 @@ int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **r
 
 int rk_events_parse_keep(struct rk_host *host, const char *text, struct rk_events **ret, struct rk_error *e)
 {
-    struct rk_error error = RK_INIT(error); /* the reasons on the way, which the caller's may have no room for */
+    struct rk_error error =
+        RK_INIT(error); /* the reasons on the way, which the caller's may have no room for */
 
     if (!host || !text || !ret)
         return fail_null(e, RK_STAGE_EVENT, "rk_events_parse_keep", !host ? "host" : !text ? "text" : "ret");

@@ -14,7 +14,7 @@ struct parser {
     struct rk_error *e;
     uint32_t group;   /* of the next event */
     uint32_t n_texts; /* that became events */
-    bool keep;      /* unknown names become RK_EVENT_ABSENT */
+    bool keep;        /* unknown names become RK_EVENT_ABSENT */
 };
 
 /*

@@ -49,7 +49,7 @@ struct rk_host {
         size_t n;
     } cpus;
     VECTOR(struct host_pmu) pmus;
-    int pmus_rc; /* why rk_host_pmu_count() returned 0, for rk_host_pmu_get(…, 0, …) */
+    int pmus_rc;                   /* why rk_host_pmu_count() returned 0, for rk_host_pmu_get(…, 0, …) */
     struct host_answer cores_read; /* rc only */
     VECTOR(struct host_pmu *) cores;
     struct host_answer features[HOST_FEATURES];   /* rc only */

@@ -33,7 +33,8 @@ int profile_options_take(const struct rk_profile_options *options, struct rk_pro
         return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options: unknown flags %#x",
                              ret->flags & ~(uint32_t)FLAGS);
     if (rc == 0 && ret->event && !(ret->flags & RK_PROFILE_EVENT))
-        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_options.event is used with RK_PROFILE_EVENT only");
+        return fail_argument(e, RK_STAGE_PROFILE,
+                             "rk_profile_options.event is used with RK_PROFILE_EVENT only");
     return rc;
 }
 

@@ -27,7 +27,7 @@ static int read_recording(const char *path, const struct rk_profile_options *opt
     if (rc == 0)
         rc = rk_profile_stream(stream, options, &profile, ret_damaged, e);
     rk_stream_free(stream);
-    if (rc < 0)
+    if (rc < 0 || !profile)
         return rc;
     if (*ret_damaged && profile->summary.samples == 0) { /* nothing could be read: *e says why */
         rk_profile_free(profile);

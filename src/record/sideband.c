@@ -112,7 +112,7 @@ int rk_record_switch(const struct rk_record *record, struct rk_switch *ret)
     struct rk_switch mine = {.wide = record && record->type == RK_RECORD_SWITCH_CPU_WIDE};
     struct cursor c;
 
-    if (!body(record, RK_RECORD_SWITCH, &c) && !mine.wide)
+    if (!record || (!body(record, RK_RECORD_SWITCH, &c) && !mine.wide))
         return -EINVAL;
     mine.out = (record->misc & RK_MISC_SWITCH_OUT) != 0;
     mine.preempted = (record->misc & RK_MISC_SWITCH_PREEMPT) != 0;

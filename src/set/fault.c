@@ -59,7 +59,7 @@ static uint32_t state_in(struct rk_set *set, uint32_t first, uint32_t last, uint
 
     if (last - first == set->n_slots)
         return rk_set_total(set, set->sums, set->sum_states, set->n_events) == 0 ? set->sum_states[event]
-                                                                                : state;
+                                                                                 : state;
     for (uint32_t slot = first; slot < last; slot++)
         if (rk_set_read(set, slot, set->row, set->states, set->n_events) == 0)
             state = state_join(state, set->states[event]);
@@ -104,7 +104,8 @@ static int explain_state(struct rk_set *set, uint32_t first, uint32_t last, uint
 
 int rk_set_explain(const struct rk_set *asked, size_t slot, size_t event, struct rk_error *ret)
 {
-    struct rk_set *set = (struct rk_set *)(uintptr_t)asked; /* its scratch is written, nothing that it is asked for */
+    struct rk_set *set =
+        (struct rk_set *)(uintptr_t)asked; /* its scratch is written, nothing that it is asked for */
 
     if (!set || !ret)
         return -EINVAL;

@@ -53,10 +53,12 @@ int follow_room(struct rk_set *set, size_t slots)
     if (rc < 0)
         return rc;
     struct rk_value *past = realloc(set->past, slots * row * sizeof *past);
-    set->past = past ? past : set->past;
-    struct set_part *parts = past ? realloc(set->parts, slots * sizeof *parts) : NULL;
-    if (!parts)
+    if (!past)
         return -ENOMEM;
+    set->past = past;
+    struct set_part *parts = realloc(set->parts, slots * sizeof *parts);
+    if (!parts)
+        return -ENOMEM; // cppcheck-suppress memleak ; the set has it
     set->parts = parts;
     memset(past + have * row, 0, (slots - have) * row * sizeof *past);
     for (size_t slot = have; slot < slots; slot++)

@@ -297,7 +297,8 @@ static int look_after_descriptors(struct opening *o)
     o->began = sys_boot_ticks();
     if (o->plan->descriptors <= FEW && !o->plan->on_cpus)
         return 0;
-    if (!o->plan->on_cpus && sys_limit_get(SYS_LIMIT_NOFILE, &soft, NULL) == 0 && o->plan->descriptors < (uint64_t)soft / 8)
+    if (!o->plan->on_cpus && sys_limit_get(SYS_LIMIT_NOFILE, &soft, NULL) == 0 &&
+        o->plan->descriptors < (uint64_t)soft / 8)
         return 0;
     o->raised = true;
     if (plan_descriptors(false, o->plan->descriptors, &needed, &allowed) == 0)

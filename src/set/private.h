@@ -89,8 +89,8 @@ struct set_note {
 };
 
 struct rk_set {
-    uint32_t others;      /* handles that keep it beside its opener: set_keep() */
-    struct rk_host *host; /* kept */
+    uint32_t others;          /* handles that keep it beside its opener: set_keep() */
+    struct rk_host *host;     /* kept */
     struct rk_host *own_host; /* rk_set_self(): closed with the set; else NULL */
     struct sys_fork *fork;    /* the host's, held, or NULL */
     const uint32_t *fork_word; /* … its word: 1 here, 0 in a forked child; without, one that is always 0 … */
@@ -143,9 +143,9 @@ struct rk_set {
     struct set_ring *rings;
     struct perf_page **pages; /* one per event of the only slot: counter pages; NULL where there is none */
     uint64_t *words;          /* what a read(2) of the largest group gives … */
-    struct rk_value *row;     /* … and a slot's values and states: scratch, so that reading allocates nothing */
+    struct rk_value *row; /* … and a slot's values and states: scratch, so that reading allocates nothing */
     uint32_t *states;
-    struct rk_value *sums;    /* … and those of all slots */
+    struct rk_value *sums; /* … and those of all slots */
     uint32_t *sum_states;
 
     struct set_ring_bytes ring_bytes;

@@ -9,8 +9,14 @@
 #define CACHES 7
 #define OPERATIONS 3
 
-#define MISSES(unit) {100, "miss_percent", "% of all " unit}
-#define STALLED(unit) {100, "stalled_percent", unit}
+#define MISSES(unit)                          \
+    {                                         \
+        100, "miss_percent", "% of all " unit \
+    }
+#define STALLED(unit)                \
+    {                                \
+        100, "stalled_percent", unit \
+    }
 
 static const struct {
     uint32_t above, below;

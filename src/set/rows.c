@@ -266,10 +266,14 @@ static int make_room(struct rk_rows *rows)
 {
     size_t slots = rows->set->n_slots;
     uint32_t *row_of = realloc(rows->row_of, slots * sizeof *row_of);
-    rows->row_of = row_of ? row_of : rows->row_of;
+    if (!row_of)
+        return -ENOMEM;
+    rows->row_of = row_of;
     struct rk_row *more = realloc(rows->rows, (rows->n + slots - rows->slots) * sizeof *more);
-    rows->rows = more ? more : rows->rows;
-    return row_of && more ? 0 : -ENOMEM;
+    if (!more)
+        return -ENOMEM;
+    rows->rows = more;
+    return 0;
 }
 
 /* Slots that came into their rows, whose places are those of `rows_at`, or into rows of their own. */

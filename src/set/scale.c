@@ -192,8 +192,9 @@ int rk_estimates_open(size_t n, struct rk_estimates **ret, struct rk_error *e)
 {
     if (!ret)
         return fail_null(e, RK_STAGE_READ, "rk_estimates_open", "ret");
-    struct rk_estimates *estimates =
-        n < SIZE_MAX / sizeof *estimates->of - 1 ? calloc(1, sizeof *estimates + n * sizeof *estimates->of) : NULL;
+    struct rk_estimates *estimates = n < SIZE_MAX / sizeof *estimates->of - 1
+                                         ? calloc(1, sizeof *estimates + n * sizeof *estimates->of)
+                                         : NULL;
     if (!estimates)
         return fail_memory(e, RK_STAGE_READ);
     estimates->n = n;

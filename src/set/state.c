@@ -16,7 +16,7 @@
 #include "sys/perf.h"
 
 static const uint8_t rank[] = {
-    [RK_STATE_ABSENT] = 0, [RK_STATE_DISABLED] = 1, [RK_STATE_IDLE] = 2,
+    [RK_STATE_ABSENT] = 0,  [RK_STATE_DISABLED] = 1, [RK_STATE_IDLE] = 2,
     [RK_STATE_STARVED] = 3, [RK_STATE_COUNTED] = 4,
 };
 
@@ -63,7 +63,8 @@ uint32_t state_unrun(struct rk_set *set, uint32_t slot, uint32_t event, const st
         return RK_STATE_STARVED;
     if (values[event].enabled == 0)
         return set->was_enabled ? RK_STATE_IDLE : RK_STATE_DISABLED;
-    return (set->slots[slot].pid >= 0 && set->slots[slot].cpu >= 0 && !set->on_cpus) || is_elsewhere(set, event, values)
+    return (set->slots[slot].pid >= 0 && set->slots[slot].cpu >= 0 && !set->on_cpus) ||
+                   is_elsewhere(set, event, values)
                ? RK_STATE_IDLE
                : RK_STATE_STARVED;
 }

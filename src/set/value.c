@@ -75,7 +75,9 @@ static uint64_t running_for(const struct sum *sum)
     double running = sum->scaled > 0 ? (double)sum->raw.value / sum->scaled * (double)sum->raw.enabled
                                      : (double)sum->raw.enabled;
 
-    return running < 1 ? 1 : running < (double)sum->raw.enabled ? (uint64_t)(running + 0.5) : sum->raw.enabled;
+    return running < 1                          ? 1
+           : running < (double)sum->raw.enabled ? (uint64_t)(running + 0.5)
+                                                : sum->raw.enabled;
 }
 
 int rk_set_value(struct rk_set *set, const char *event, struct rk_value *ret)

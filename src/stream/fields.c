@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "host/host.h"
-#include "set/set.h"
 #include "record/format.h"
+#include "set/set.h"
 #include "stream/live.h"
 #include "sys/file.h"
 

@@ -5,8 +5,8 @@
 #ifndef STREAM_LIVE_H
 #define STREAM_LIVE_H
 
-#include "set/set.h"
 #include "ring/backward.h"
+#include "set/set.h"
 #include "stream/stream.h"
 
 struct live_ring {

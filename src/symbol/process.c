@@ -2,8 +2,8 @@
  * Addresses of a process: placed by its image, sorted by module, named a module at a time, and put back into the order that
  * was asked for.
  */
-#include "base/error.h"
 #include "image/process.h"
+#include "base/error.h"
 #include "symbol/answer.h"
 
 #include <errno.h>
@@ -164,7 +164,7 @@ static int ask(struct asking *a, int32_t pid, const uint64_t *addresses, const s
     }
     if (rc == -ENOMEM)
         return fail_memory(e, RK_STAGE_SYMBOL);
-    if (rc < 0)
+    if (rc < 0 || !answer)
         return fail(e, rc, RK_STAGE_SYMBOL, RK_CAUSE_UNKNOWN, NULL, "process %d: %s", pid, strerror(-rc));
     answer->symbolizer = symbolizer_share(a->symbolizer);
     answer->image = image_share(a->image);

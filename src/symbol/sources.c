@@ -271,7 +271,7 @@ static int make(struct making *m, const struct rk_module *wanted, const struct r
         rc = answer_make(m->n, frames, 1, text_bytes(m, wanted), &answer);
     if (rc == 0)
         rc = fill(m, wanted, answer);
-    if (rc < 0) {
+    if (rc < 0 || !answer) {
         free(answer);
         return rc;
     }

@@ -272,10 +272,8 @@ static int resolve_map(struct rk_symbolizer *symbolizer, int32_t pid, const uint
                    *name = mangled;
         if (entry->name & NAME_MANGLED && !(symbolizer->flags & RK_SYMBOLIZER_MANGLED))
             name = demangled(symbolizer, &map->index, mangled, entry);
-        ret[i] = (struct rk_symbol){.name = name,
-                                    .mangled = mangled,
-                                    .distance = addresses[i] - entry->start,
-                                    .bytes = entry->bytes};
+        ret[i] = (struct rk_symbol){
+            .name = name, .mangled = mangled, .distance = addresses[i] - entry->start, .bytes = entry->bytes};
         rc = name ? 0 : -ENOMEM;
     }
     pthread_mutex_unlock(&symbolizer->lock);

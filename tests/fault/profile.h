@@ -25,7 +25,8 @@ static inline int profile_scenario(uint64_t *digest)
 
     NEW(stream, rk_stream_file("perf.data", &stream, e));
     /* Without lines: they would be read from every debug file that is installed here. */
-    struct rk_profile_options options = {.size = sizeof options, .flags = RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES};
+    struct rk_profile_options options = {.size = sizeof options,
+                                         .flags = RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES};
     NEW(builder, rk_profile_builder_open(&options, &builder, e));
     while ((rc = rk_stream_next(stream, &record)) == 1) {
         HOT(rk_profile_builder_feed(builder, stream, record));

@@ -398,8 +398,8 @@ static void standard_descriptors(void)
     close(out[0]);
 
     /* -1 leaves one alone; nothing else is inherited, but what the caller lets through */
-    options =
-        (struct rk_command_options){.size = sizeof options, .flags = RK_COMMAND_STD_FDS, .in = -1, .out = -1, .err = -1};
+    options = (struct rk_command_options){
+        .size = sizeof options, .flags = RK_COMMAND_STD_FDS, .in = -1, .out = -1, .err = -1};
     EQUAL(finish(command_with(&options, "descriptors", NULL)).status, 0);
     int kept = fcntl(0, F_DUPFD, 100);
     char number[16];

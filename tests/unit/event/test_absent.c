@@ -74,9 +74,10 @@ static void unknown_names_stay(void **state)
     EXPECT("nosuch/event=0x3c,name='a,b/c'/k,task-clock", "-nosuch/event=0x3c,name='a,b/c'/k", "task-clock");
     EXPECT("uprobe:/nosuch/file:main,task-clock/period=1000/", "-uprobe:/nosuch/file:main",
            "task-clock/period=1000/");
-    EXPECT("uprobe:/nosuch:main/ref_ctr_offset=1,name=a/,page-faults", "-uprobe:/nosuch:main/ref_ctr_offset=1,name=a/",
+    EXPECT("uprobe:/nosuch:main/ref_ctr_offset=1,name=a/,page-faults",
+           "-uprobe:/nosuch:main/ref_ctr_offset=1,name=a/", "page-faults");
+    EXPECT("kprobe:no_such_function_anywhere,page-faults", "-kprobe:no_such_function_anywhere",
            "page-faults");
-    EXPECT("kprobe:no_such_function_anywhere,page-faults", "-kprobe:no_such_function_anywhere", "page-faults");
     EXPECT("nosuch:event,page-faults", "-nosuch:event", "page-faults");
     EXPECT("task-clock", "task-clock");
 }

@@ -158,8 +158,8 @@ static size_t find(const struct rk_set *set, const char *name)
 
 static void test_hybrid(void **state)
 {
-    static const char *const names[] = {"cpu_core/instructions/", "cpu_core/cycles/", "cpu_atom/instructions/",
-                                        "cpu_atom/cycles/", "task-clock"};
+    static const char *const names[] = {"cpu_core/instructions/", "cpu_core/cycles/",
+                                        "cpu_atom/instructions/", "cpu_atom/cycles/", "task-clock"};
     /* 8 ms on performance cores, at 4 GHz and 3 instructions a cycle; 2 ms on efficient ones, at 2 GHz and 1.5. */
     const struct rk_value counts[] = {{96 * MS, 10 * MS, 8 * MS},
                                       {32 * MS, 10 * MS, 8 * MS},
@@ -211,12 +211,8 @@ static void test_hybrid_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_same_group),
-        cmocka_unit_test(test_scaled),
-        cmocka_unit_test(test_hybrid),
-        cmocka_unit_test(test_hybrid_none),
+        cmocka_unit_test(test_figures), cmocka_unit_test(test_none),   cmocka_unit_test(test_same_group),
+        cmocka_unit_test(test_scaled),  cmocka_unit_test(test_hybrid), cmocka_unit_test(test_hybrid_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -247,8 +247,12 @@ static void waiting_is_for_live_streams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folded_stacks), cmocka_unit_test(folded_damage),         cmocka_unit_test(pprof),
-        cmocka_unit_test(pprof_cut),     cmocka_unit_test(waiting_is_for_live_streams), cmocka_unit_test(pprof_that_means_harm),
+        cmocka_unit_test(folded_stacks),
+        cmocka_unit_test(folded_damage),
+        cmocka_unit_test(pprof),
+        cmocka_unit_test(pprof_cut),
+        cmocka_unit_test(waiting_is_for_live_streams),
+        cmocka_unit_test(pprof_that_means_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

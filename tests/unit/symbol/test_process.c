@@ -187,7 +187,8 @@ static void small_stack(void **state)
     struct small small = {.rc = -1};
     pthread_attr_t attributes;
     pthread_t thread;
-    small.memory = mmap(NULL, NEIGHBOUR + GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    small.memory =
+        mmap(NULL, NEIGHBOUR + GUARD + STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_true(small.memory != MAP_FAILED);
     memset(small.memory, 0x5a, NEIGHBOUR);
     assert_int_equal(mprotect(small.memory + NEIGHBOUR, GUARD, PROT_NONE), 0);
@@ -204,7 +205,7 @@ static void small_stack(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(here),    cmocka_unit_test(there),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(here), cmocka_unit_test(there),
                                        cmocka_unit_test(freed_before), cmocka_unit_test(refused),
                                        cmocka_unit_test(small_stack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
