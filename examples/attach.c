@@ -5,6 +5,7 @@
  */
 #include <reckon/reckon.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
@@ -37,20 +38,25 @@ static void add(int32_t tid, uint64_t ns)
         threads[i].ns += ns;
 }
 
-static void take(struct rk_stream *stream, struct rk_image *image)
+/* Takes all records that are due, but for damaged ones. Returns 0, or -errno. */
+static int take(struct rk_stream *stream, struct rk_image *image)
 {
     struct rk_sample sample = {.size = sizeof sample};
     const struct rk_record *record;
+    unsigned n = 0;
     int rc;
 
-    while ((rc = rk_stream_next(stream, &record)) != 0) {
-        if (rc < 0)
-            return;
-        rk_image_feed(image, record); /* threads that are born, or change their name */
-        if (rk_stream_sample(stream, record, &sample) == 0)
-            add(sample.tid, sample.period);
+    while ((rc = rk_stream_next(stream, &record)) == 1 || rc == -EBADMSG) {
+        if (rc == 1) {
+            rk_image_feed(image, record); /* new threads, new names */
+            if (rk_stream_sample(stream, record, &sample) == 0)
+                add(sample.tid, sample.period);
+        }
+        if (++n % 256 == 0)
+            rk_stream_release(stream);
     }
     rk_stream_release(stream);
+    return rc;
 }
 
 int main(int argc, char **argv)
@@ -64,7 +70,7 @@ int main(int argc, char **argv)
     struct rk_set *set = NULL;
     struct rk_stream *stream = NULL;
     struct rk_image *image = NULL;
-    int status = 1;
+    int status = 1, rc = 0;
 
     if (argc < 2) {
         fprintf(stderr, "usage: attach PID [SECONDS]\n");
@@ -84,13 +90,18 @@ int main(int argc, char **argv)
     /* Until the time is up or the process has ended; its descriptor is -ENOSYS on old kernels, which poll ignores. */
     struct pollfd fds[2] = {{.fd = rk_stream_fd(stream), .events = POLLIN},
                             {.fd = rk_target_fd(target), .events = POLLIN}};
-    for (double left; (left = end - now()) > 0 && !fds[1].revents;) {
+    for (double left; rc == 0 && (left = end - now()) > 0 && !fds[1].revents;) {
         poll(fds, 2, left > 0.1 ? 100 : (int)(left * 1000) + 1);
-        take(stream, image);
+        rc = take(stream, image);
     }
     rk_set_disable(set);
     rk_stream_drain(stream);
-    take(stream, image);
+    if (rc == 0)
+        rc = take(stream, image);
+    if (rc < 0) {
+        rk_stream_explain(stream, &e);
+        goto out;
+    }
 
     struct rk_loss loss = {.size = sizeof loss};
     rk_stream_loss(stream, RK_NO_EVENT, &loss);

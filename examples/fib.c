@@ -4,6 +4,7 @@
  */
 #include <reckon/reckon.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -55,6 +56,8 @@ int main(void)
     struct rk_stream *stream;
     struct rk_value value;
     struct rk_loss loss = {.size = sizeof loss};
+    unsigned n = 0;
+    int rc;
 
     if (rk_host_open(NULL, &host, &e) < 0) {
         fprintf(stderr, "%s\n", e.what);
@@ -78,15 +81,19 @@ int main(void)
     rk_set_total(set, &value, NULL, 1);
     printf("fib(30) = %" PRIu64 ": %" PRIu64 " %s\n", result, value.value, unit);
     rk_stream_drain(stream);
-    while (rk_stream_next(stream, &record) == 1) {
+    while ((rc = rk_stream_next(stream, &record)) == 1 || rc == -EBADMSG) { /* a damaged one is left out */
         struct rk_sample sample = {.size = sizeof sample};
-        if (rk_stream_sample(stream, record, &sample) == 0)
+        if (rc == 1 && rk_stream_sample(stream, record, &sample) == 0)
             print_sample(record, &sample);
+        if (++n % 256 == 0)
+            rk_stream_release(stream);
     }
+    if (rc < 0 && rk_stream_explain(stream, &e) == 0)
+        fprintf(stderr, "%s\n", e.what);
     rk_stream_loss(stream, 0, &loss);
     printf("%" PRIu64 " samples, %" PRIu64 " lost\n", loss.kept, loss.lost);
     rk_stream_free(stream);
     rk_set_free(set);
     rk_host_free(host);
-    return 0;
+    return rc < 0;
 }

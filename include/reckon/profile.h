@@ -17,20 +17,21 @@
  *     rk_set_enable(set);
  *     rk_profile_stream(st, &second, &p, NULL, &e);           // then as above
  *
- * 3. A new profile each second, in a loop of one's own. Call release() once per some hundred records:
+ * 3. A new profile each second, in a loop of one's own:
  *
  *     rk_profile_builder_open(NULL, &b, &e);
- *     for (;;) {
- *         for (unsigned n = 0; (rc = rk_stream_next(st, &r)) != 0; n++) {
- *             if (rc == 1)                                    // below 0: a damaged record
+ *     do {
+ *         poll(&readable, 1, 100);                            // rk_stream_fd(st)
+ *         while ((rc = rk_stream_next(st, &r)) == 1 || rc == -EBADMSG) {  // -EBADMSG: one damaged record
+ *             if (rc == 1)
  *                 rk_profile_builder_feed(b, st, r);
- *             if (n % 256 == 255)
- *                 rk_stream_release(st);
+ *             if (++n % 256 == 0)
+ *                 rk_stream_release(st);                      // once per batch
  *         }
  *         rk_stream_release(st);
  *         if (a second has passed)
  *             rk_profile_builder_finish(b, st, &p, &e);       // what was fed since the last one
- *     }
+ *     } while (rc == 0);                                      // else rk_stream_explain() says why
  *
  * 4. Every stack with its weight, from the columns:
  *

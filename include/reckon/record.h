@@ -9,10 +9,16 @@
  * 2. Records from anywhere else: a ring that you mapped yourself, a socket, a BPF program. The
  *    perf_event_attr of their event says where their fields lie:
  *
+ *     const struct perf_event_header *header;
  *     rk_layout_open(&attr, sizeof attr, &layout, &e);
- *     for (size_t at = 0; rk_layout_record(layout, bytes + at, n - at, &record) == 1; at += record.bytes)
- *         if (rk_layout_sample(layout, &record, &sample) == 0)
+ *     for (size_t at = 0; at < n; at += header->size) {
+ *         header = (const void *)(bytes + at);
+ *         rc = rk_layout_record(layout, header, n - at, &record);
+ *         if (rc == 1 && rk_layout_sample(layout, &record, &sample) == 0)
  *             printf("%d %#jx\n", sample.tid, (uintmax_t)sample.ip);
+ *         if (rc == 0 || header->size < sizeof *header || header->size % 8 != 0)
+ *             break;                             // its end is missing; an invalid size hides the next one
+ *     }                                          // -EBADMSG: this one is damaged, the next may be whole
  *     rk_layout_free(layout);
  *
  * 3. The inverse, a record from its parts:
