@@ -330,7 +330,8 @@ struct rk_instant {
 
 /*
  * Reads the totals of several sets at one instant, as one row of a series: a program beside the energy of the machine, say.
- * `ret` gets the events of the first set, then those of the second, and so on; n is at least the sum of their event counts.
+ * `ret` gets the events of the first set, then those of the second, and so on; ret_states (may be NULL) their states.
+ * n is at least the sum of their event counts.
  *
  * The kernel has no call for that. One instant means: the calling thread reads all of them in one go, and each value was
  * read between ret_when->from_ns and ->to_ns. What the values differ by in time is at most that, some microseconds for a
@@ -338,8 +339,8 @@ struct rk_instant {
  *
  * At most 65535 sets. Allocates nothing. Returns 0 or -errno.
  */
-RK_API int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret, size_t n,
-                        struct rk_instant *ret_when);
+RK_API int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret, uint32_t *ret_states,
+                        size_t n, struct rk_instant *ret_when);
 
 /* Cold: why an event (of a slot; SIZE_MAX: of any) was not counted. Returns 0 and *ret; -ENOENT: it was counted, or is
  * idle. */

@@ -245,6 +245,37 @@ static PyObject *set_read(PyObject *o, PyObject *unused)
     return (PyObject *)r;
 }
 
+/* read_with(other): a Reading of each, of one instant */
+static PyObject *set_read_with(PyObject *o, PyObject *args)
+{
+    struct set *of[2] = {(struct set *)o, NULL};
+    PyObject *other;
+
+    if (!usable(o) || !PyArg_ParseTuple(args, "O!", state_of(o)->set, &other) || !usable(other))
+        return NULL;
+    of[1] = (struct set *)other;
+    struct rk_set *sets[2] = {of[0]->handle, of[1]->handle};
+    size_t first = (size_t)of[0]->n, n = first + (size_t)of[1]->n;
+    struct reading *r[2] = {reading_make(of[0]->reading, o, of[0]->n), NULL};
+    struct rk_value *values = r[0] ? malloc(n * (sizeof *values + sizeof(uint32_t))) : NULL;
+    uint32_t *states = values ? (uint32_t *)(values + n) : NULL;
+    struct rk_instant when = RK_INIT(when);
+
+    if (r[0])
+        r[1] = reading_make(of[1]->reading, other, of[1]->n);
+    int rc = !values ? -ENOMEM : r[1] ? rk_sets_read(sets, 2, values, states, n, &when) : 0;
+    for (int i = 0; rc == 0 && r[1] && i < 2; i++) {
+        r[i]->time = when.from_ns;
+        memcpy(r[i]->value, values + (i ? first : 0), (size_t)of[i]->n * sizeof *values);
+        reading_states(r[i], states + (i ? first : 0));
+    }
+    free(values);
+    PyObject *both = rc == 0 && r[1] ? Py_BuildValue("OO", r[0], r[1]) : NULL;
+    Py_XDECREF((PyObject *)r[0]);
+    Py_XDECREF((PyObject *)r[1]);
+    return both || PyErr_Occurred() ? both : raise_error(state_of(o), rc, NULL);
+}
+
 static PyObject *set_read_slot(PyObject *o, PyObject *args)
 {
     struct set *self = (struct set *)o;
@@ -397,6 +428,7 @@ static PyMethodDef set_methods[] = {
     {"disable", set_disable, METH_NOARGS, "Stops counting."},
     {"refresh", set_refresh, METH_NOARGS, "Follows CPUs that came or went; how many."},
     {"read", set_read, METH_NOARGS, "A Reading of all events, summed over all slots."},
+    {"read_with", set_read_with, METH_VARARGS, "read_with(other): a Reading of each, of one instant."},
     {"read_slot", set_read_slot, METH_VARARGS, "read_slot(i): a Reading of one."},
     {"slots", set_slots, METH_NOARGS, "[(pid, cpu, cgroup)]"},
     {"notes", set_notes, METH_NOARGS, "[(event, cause, absent, what, remedy)]"},

@@ -36,7 +36,39 @@ def group_text(groups: Groups) -> str:
     return ",".join(parts)
 
 
-def _watch(series: TimeSeries, counters: _native.Set, target: _native.Target, every: int | None, begun: int, limit: int | None) -> int:
+class _Counters:
+    """Those of the program and, where asked for, those of the machine beside it: read at one instant."""
+
+    def __init__(self, text: str, target: _native.Target, options: dict[str, int], machine: str | None) -> None:
+        self.sets = [_native.Set(host(), text, target, options, Counts)]
+        if machine is not None:
+            everywhere = {"keep": options["keep"]}
+            self.sets.append(_native.Set(host(), machine, _native.Target.cpus(host(), None), everywhere, Counts))
+
+    def series(self) -> TimeSeries:
+        names, units, scales = ([x for s in self.sets for x in getattr(s, what)] for what in ("names", "units", "scales"))
+        series = TimeSeries(names, units, scales, sum(len(s.names) for s in self.sets[1:]))
+        for s in self.sets:
+            first = 0 if s is self.sets[0] else len(self.sets[0].names)
+            for event, *row in s.notes():
+                series.notes.append(Note(None if event is None else event + first, *row))
+        return series
+
+    def start(self) -> None:
+        """The machine's; the program's start when it does."""
+        for s in self.sets[1:]:
+            s.enable()
+
+    def read(self) -> tuple[Counts, ...]:
+        first, *more = self.sets
+        return first.read_with(more[0]) if more else (first.read(),)
+
+    def close(self) -> None:
+        for s in self.sets:
+            s.close()
+
+
+def _watch(series: TimeSeries, counters: _Counters, target: _native.Target, every: int | None, begun: int, limit: int | None) -> int:
     """Reads the counters at begun + n × every until the target ends or it is time; when that was."""
     number = 0
     while True:
@@ -51,8 +83,8 @@ def _watch(series: TimeSeries, counters: _native.Set, target: _native.Target, ev
             series.timed_out = True
             end(target)
             return time.monotonic_ns()
-        reading = counters.read()
-        series._add(reading.time_ns - begun, reading)
+        readings = counters.read()
+        series._add(readings[0].time_ns - begun, readings)
         if every:
             late = (time.monotonic_ns() - begun) // every - number
             if late > 0:
@@ -60,18 +92,18 @@ def _watch(series: TimeSeries, counters: _native.Set, target: _native.Target, ev
                 number += late
 
 
-def _once(text: str, keep: bool, every: int | None, timeout: int | None, streams: dict[str, Any], env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None, args: Sequence[str | os.PathLike[str]], inherit: bool) -> TimeSeries:
+def _once(text: str, machine: str | None, keep: bool, every: int | None, timeout: int | None, streams: dict[str, Any], env: Mapping[str, str] | None, cwd: str | os.PathLike[str] | None, args: Sequence[str | os.PathLike[str]], inherit: bool) -> TimeSeries:
     pipes = Streams(**streams)
     target = None
     try:
         target = make_command(args, env, cwd, pipes.child)
-        counters = _native.Set(host(), text, target, {"keep": int(keep), "no_inherit": int(not inherit)}, Counts)
-        series = TimeSeries(counters.names, counters.units, counters.scales)
+        counters = _Counters(text, target, {"keep": int(keep), "no_inherit": int(not inherit)}, machine)
+        series = counters.series()
         series.args = tuple(os.fsdecode(word) for word in args)
-        series.notes = [Note(*row) for row in counters.notes()]
         begun = time.monotonic_ns()
         limit = None if timeout is None else begun + timeout
         try:
+            counters.start()
             target.start()
             pipes.started()
             finished = _watch(series, counters, target, every, begun, limit)
@@ -103,7 +135,7 @@ def _once(text: str, keep: bool, every: int | None, timeout: int | None, streams
 _LATE = 1_000_000_000  #: ns that what a program wrote has to arrive when its time is over
 
 
-def _conclude(series: TimeSeries, counters: _native.Set, target: _native.Target, begun: int, finished: int) -> None:
+def _conclude(series: TimeSeries, counters: _Counters, target: _native.Target, begun: int, finished: int) -> None:
     """The last row, and how it ended."""
     final = counters.read()
     if how := ended(target):
@@ -113,9 +145,15 @@ def _conclude(series: TimeSeries, counters: _native.Set, target: _native.Target,
     else:
         series.wall = (finished - begun) / 1e9
     series._add(max(finished - begun, series._time[-1] + 1 if len(series) else 0), final)
-    series.reasons = {name: why for i, name in enumerate(series.events) if (why := final.reason(i))}
-    row = counters.metrics(final, int(series.wall * 1e9) or finished - begun)
-    series.metrics = {name: Metric(*metric) for name, metric in zip(series.events, row, strict=True) if metric}
+    names = iter(series.events)
+    for counts, of in zip(final, counters.sets, strict=True):
+        row = of.metrics(counts, int(series.wall * 1e9) or finished - begun)
+        for i, metric in enumerate(row):
+            name = next(names)
+            if why := counts.reason(i):
+                series.reasons[name] = why
+            if metric:
+                series.metrics[name] = Metric(*metric)
 
 
 def _decoded(data: bytes | str | None) -> bytes | str | None:
@@ -129,6 +167,7 @@ def run(
     groups: Groups | None = None,
     *,
     events: str | Sequence[str] | None = None,
+    machine: str | Sequence[str] | None = None,
     every: float | None = None,
     repeat: None = None,
     stdin: StdIO = None,
@@ -150,6 +189,7 @@ def run(
     groups: Groups | None = None,
     *,
     events: str | Sequence[str] | None = None,
+    machine: str | Sequence[str] | None = None,
     every: float | None = None,
     repeat: int,
     stdin: StdIO = None,
@@ -170,6 +210,7 @@ def run(
     groups: Groups | None = None,
     *,
     events: str | Sequence[str] | None = None,
+    machine: str | Sequence[str] | None = None,
     every: float | None = None,
     repeat: int | None = None,
     stdin: StdIO = None,
@@ -189,6 +230,8 @@ def run(
 
     `groups` are lists of events that are counted at the same times; or `events`, one text as everywhere. With `every`
     seconds there is a row for each such time point, without drift, and one when it has ended; without, that one alone.
+    `machine` are events that are counted of the whole machine beside it, from the program's start on: energy, say. They
+    are the last columns of each row, and all of a row is read at one instant.
     With `repeat` it runs so often: a list of them with statistics. All else is as in subprocess.run(). Ctrl-C ends the
     program, and what was read until then is returned. With `keep`, events that can't be opened are left out, and
     `notes` says why.
@@ -196,6 +239,10 @@ def run(
     >>> series = run(["true"], [["page-faults", "minor-faults"]])
     >>> len(series), series.returncode, series.totals["page-faults"] > 0
     (1, 0, True)
+
+    A program beside the energy of the machine, which needs root or kernel.perf_event_paranoid at 0:
+
+        run(["make"], events="task-clock", machine="power/energy-pkg/", every=0.1)
     """
     if groups is not None and events is not None:
         raise TypeError("groups or events, not both")
@@ -215,12 +262,13 @@ def run(
         raise TypeError(f"input is bytes or a string, not {data!r}")
     args = args if isinstance(args, (str, bytes)) or not isinstance(args, Iterable) else tuple(args)
     what = group_text(groups) if groups is not None else event_text(DEFAULT_EVENTS if events is None else events)
+    beside = None if machine is None else event_text(machine)
     if keep is None:
         keep = groups is None and events is None
     streams = {"stdin": stdin, "stdout": stdout, "stderr": stderr, "data": data}
     runs = Repeats()
     for _ in range(times):
-        series = _once(what, bool(keep), every_ns, timeout_ns, streams, env, cwd, args, inherit)
+        series = _once(what, beside, bool(keep), every_ns, timeout_ns, streams, env, cwd, args, inherit)
         if text:
             series.stdout, series.stderr = _decoded(series.stdout), _decoded(series.stderr)
         if series.timed_out and timeout is not None:

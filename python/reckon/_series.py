@@ -36,7 +36,7 @@ class TimeSeries(Sequence[Row]):
     counted is None; `reasons` says why.
     """
 
-    def __init__(self, names: Sequence[str], units: Sequence[str], scales: Sequence[float]) -> None:
+    def __init__(self, names: Sequence[str], units: Sequence[str], scales: Sequence[float], machine: int = 0) -> None:
         #: the events' names as they were opened; one that was asked for twice is "name#2" the second time
         self.events: tuple[str, ...] = tuple(
             name if (before := list(names[:i]).count(name)) == 0 else f"{name}#{before + 1}" for i, name in enumerate(names)
@@ -47,7 +47,9 @@ class TimeSeries(Sequence[Row]):
         self._known = bytearray()  # … and whether it was counted, or is 0 since the program did not run
         self._total = array.array("d")
         self._bound = array.array("d")
-        self._estimate = _native.Estimate(len(self.events))
+        #: the last of `events`: those that were counted of the whole machine
+        self.machine_events: tuple[str, ...] = self.events[len(self.events) - machine :]
+        self._estimates = [_native.Estimate(n) for n in (len(self.events) - machine, machine) if n]
         self.args: tuple[str, ...] = ()
         self.returncode: int | None = None  #: as subprocess has it: -N for signal N
         self.stdout: bytes | str | None = None
@@ -63,13 +65,14 @@ class TimeSeries(Sequence[Row]):
 
     # --- making ---
 
-    def _add(self, when: int, reading: Counts) -> None:
+    def _add(self, when: int, readings: Sequence[Counts]) -> None:
         self._time.append(when)
-        self._kernel.frombytes(bytes(reading))
-        self._known.extend(state in ("counted", "idle") for state in reading.states)
-        for total, bound in self._estimate.add(reading):
-            self._total.append(total)
-            self._bound.append(bound)
+        for reading, estimate in zip(readings, self._estimates, strict=True):
+            self._kernel.frombytes(bytes(reading))
+            self._known.extend(state in ("counted", "idle") for state in reading.states)
+            for total, bound in estimate.add(reading):
+                self._total.append(total)
+                self._bound.append(bound)
 
     # --- reading ---
 

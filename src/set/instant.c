@@ -10,8 +10,8 @@
 
 #define SETS_MAX 65535u
 
-int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret, size_t n,
-                 struct rk_instant *ret_when)
+int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret, uint32_t *ret_states,
+                 size_t n, struct rk_instant *ret_when)
 {
     struct rk_instant when = {.size = sizeof when};
     size_t needed = 0;
@@ -31,8 +31,10 @@ int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret
         return -EINVAL;
     when.from_ns = sys_clock_ns();
     for (size_t i = 0; rc == 0 && i < sets_n; i++) {
-        rc = rk_set_total(sets[i], ret, NULL, sets[i]->n_events);
+        rc = rk_set_total(sets[i], ret, ret_states, sets[i]->n_events);
         ret += sets[i]->n_events;
+        if (ret_states)
+            ret_states += sets[i]->n_events;
     }
     when.to_ns = sys_clock_ns();
     return rc < 0 ? rc : result_give(ret_when, &when, sizeof when);

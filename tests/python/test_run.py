@@ -45,6 +45,40 @@ def test_the_last_row_is_at_the_exit(spin):
     assert len(s) == 1 and s.time[0] < 5
 
 
+def test_a_program_beside_the_machine(spin):
+    try:
+        s = reckon.run(spin(0.2, pages=3000), events="page-faults,task-clock", machine="cpu-clock", every=0.02)
+    except reckon.Error as why:
+        if os.geteuid() == 0:
+            raise
+        assert why.cause in ("paranoid", "capability", "seccomp")
+        pytest.skip(str(why).split("\n", maxsplit=1)[0])
+    assert s.returncode == 0 and len(s) >= 3
+    assert s.events == ("page-faults", "task-clock", "cpu-clock") and s.machine_events == ("cpu-clock",)
+    assert s.total("page-faults") >= 3000
+    machine, program = s["cpu-clock"], s["task-clock"]
+    assert machine == sorted(machine) and machine[0] > 0
+    # Of one instant: the machine's clock goes on by each CPU's time between two rows, and the program's by no more.
+    assert all(all_ >= own for all_, own in zip(machine, program))
+    assert machine[-1] >= 0.2e9 and not s.reasons
+    header, last = (s.to_csv().splitlines()[i].split(",") for i in (0, -1))
+    assert header[-4:] == ["cpu-clock" + part for part in ("", ".raw", ".enabled_ns", ".running_ns")]
+    assert float(last[-4]) == machine[-1]
+
+
+def test_the_same_event_of_program_and_machine(spin):
+    try:
+        s = reckon.run(spin(0.05, pages=500), groups=[["page-faults"]], machine=["page-faults"])
+    except reckon.Error as why:
+        if os.geteuid() == 0:
+            raise
+        pytest.skip(str(why).split("\n", maxsplit=1)[0])
+    assert s.events == ("page-faults", "page-faults#2") and s.machine_events == ("page-faults#2",)
+    assert s.total("page-faults#2") >= s.total("page-faults") >= 500
+    with pytest.raises(reckon.EventError):
+        reckon.run(["true"], events="page-faults", machine="no-such-event")
+
+
 def test_children_are_included():
     code = "import subprocess, sys; subprocess.run([sys.executable, '-S', '-E', '-c', 'a = bytearray(4096 * 5000)'])"
     s = reckon.run([sys.executable, "-S", "-E", "-c", code], events="page-faults")
