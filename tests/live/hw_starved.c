@@ -36,6 +36,7 @@ static void test_multiplexed(struct rk_host *host)
     const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
     char text[512];
     struct rk_value v[32];
+    uint32_t states[32];
     int shared = 0, within = 0;
 
     repeat(text, sizeof text, "", "instructions:u", 24, "");
@@ -43,9 +44,10 @@ static void test_multiplexed(struct rk_host *host)
     CHECK(rk_set_enable(set) == 0);
     spin(100000000);
     CHECK(rk_set_disable(set) == 0);
-    CHECK(rk_set_total(set, v, NULL, 24) == 0);
+    CHECK(rk_set_total(set, v, states, 24) == 0);
     for (int i = 0; i < 24; i++) {
         double bound, estimate = rk_value_scale(&v[i], NULL, &bound);
+        EQUAL(states[i], isnan(estimate) ? RK_STATE_STARVED : RK_STATE_COUNTED);
         if (isnan(estimate)) {
             OK(rk_set_explain(set, SIZE_MAX, (size_t)i, &e));
             EQUAL(e.cause, RK_CAUSE_STARVED);
@@ -77,11 +79,13 @@ static void test_group_too_large(struct rk_host *host)
         &e);
 #if defined(__riscv)
     struct rk_value v[24];
+    uint32_t states[24];
     EQUAL(rc, 0);
     CHECK(rk_set_enable(set) == 0);
     spin(1000000);
-    CHECK(rk_set_disable(set) == 0 && rk_set_total(set, v, NULL, 24) == 0);
+    CHECK(rk_set_disable(set) == 0 && rk_set_total(set, v, states, 24) == 0);
     for (int i = 0; i < 24; i++) {
+        EQUAL(states[i], RK_STATE_STARVED);
         EQUAL(v[i].running, 0);
         OK(rk_set_explain(set, SIZE_MAX, (size_t)i, &e));
         EQUAL(e.cause, RK_CAUSE_STARVED);
@@ -95,21 +99,30 @@ static void test_group_too_large(struct rk_host *host)
     rk_events_free(events);
 }
 
-/* Pinned and starved: not counted, and it says so. */
-static void test_pinned(struct rk_host *host)
+/* Pinned and starved: not counted, and it says so, also where counters are read in user space: while they count. */
+static void test_pinned(struct rk_host *host, uint32_t flags)
 {
-    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT};
+    const struct rk_set_options options = {.size = sizeof options, .flags = RK_SET_NO_INHERIT | flags};
     char text[512];
     struct rk_value v[24];
+    uint32_t on[24], one[24], states[24];
     int starved = 0;
 
     repeat(text, sizeof text, "", "instructions:uD", 24, "");
     struct rk_set *set = open_set(host, text, &options);
+    CHECK(rk_set_total(set, v, states, 24) == 0);
+    for (int i = 0; i < 24; i++)
+        EQUAL(states[i], RK_STATE_DISABLED);
     CHECK(rk_set_enable(set) == 0);
     spin(1000000);
+    CHECK(rk_set_read(set, 0, v, one, 24) == 0);
+    CHECK(rk_set_total(set, v, on, 24) == 0);
     CHECK(rk_set_disable(set) == 0);
-    CHECK(rk_set_total(set, v, NULL, 24) == 0);
+    CHECK(rk_set_total(set, v, states, 24) == 0);
     for (int i = 0; i < 24; i++) {
+        EQUAL(states[i], v[i].running ? RK_STATE_COUNTED : RK_STATE_STARVED);
+        EQUAL(on[i], states[i]);
+        EQUAL(one[i], states[i]);
         if (v[i].running) {
             CHECK(v[i].value >= 2000000);
             continue;
@@ -134,7 +147,8 @@ int main(void)
     rk_set_free(set);
     test_multiplexed(host);
     test_group_too_large(host);
-    test_pinned(host);
+    test_pinned(host, 0);
+    test_pinned(host, RK_SET_NO_USER_READ);
     rk_host_free(host);
     return 0;
 }

@@ -467,15 +467,165 @@ static void test_pages(void **state)
     scene_close(&s);
 }
 
+/* What read(2) gives for the index-th event that was opened. */
+static struct {
+    uint64_t enabled, running;
+    int refused; /* -errno, or 1 for no byte at all, in place of words */
+} times[8];
+
+static int timed(int index, uint64_t *words, size_t n)
+{
+    (void)n;
+    words[0] = times[index].running ? 7 : 0;
+    words[1] = times[index].enabled;
+    words[2] = times[index].running;
+    return times[index].refused == 1 ? 0 : times[index].refused ? times[index].refused : 3 * 8;
+}
+
+static void is_state(uint32_t state, uint32_t wanted)
+{
+    assert_string_equal(rk_state_name(state), rk_state_name(wanted));
+}
+
+/* By name: what is unknown is refused, and leaves *ret alone. */
+static void check_by_name(struct rk_set *set, uint32_t state)
+{
+    struct rk_value v = {99, 99, 99};
+    int rc = rk_set_value(set, "cycles", &v);
+
+    assert_int_equal(rc, state >= RK_STATE_IDLE ? 0 : -ENODATA);
+    assert_int_equal(v.value, state == RK_STATE_COUNTED ? 7 : state == RK_STATE_IDLE ? 0 : 99);
+}
+
+static void test_states(void **state)
+{
+    static const struct {
+        uint64_t enabled, running;
+        int refused;
+        bool on;
+        uint32_t wanted;
+    } rows[] = {
+        {0, 0, 0, false, RK_STATE_DISABLED},       {0, 0, 0, true, RK_STATE_IDLE},
+        {2000, 0, 0, true, RK_STATE_STARVED},      {2000, 1, 0, true, RK_STATE_COUNTED},
+        {2000, 2000, 0, true, RK_STATE_COUNTED},   {2000, 2000, 1, true, RK_STATE_STARVED},
+        {2000, 2000, -EIO, true, RK_STATE_ABSENT},
+    };
+    struct scene s;
+    struct rk_value v[2];
+    uint32_t states[2];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kernel_reset();
+        kernel.read = timed;
+        memset(times, 0, sizeof times);
+        times[0].enabled = rows[i].enabled;
+        times[0].running = rows[i].running;
+        times[0].refused = rows[i].refused;
+        times[1].enabled = times[1].running = rows[i].on ? 2000 : 0;
+        assert_int_equal(scene_open(&s, ROOT, "cycles,page-faults", self(), NULL), 0);
+        if (rows[i].on)
+            assert_int_equal(rk_set_enable(s.set), 0);
+        for (int how = 0; how < 2; how++) {
+            assert_int_equal(how ? rk_set_total(s.set, v, states, 2) : rk_set_read(s.set, 0, v, states, 2),
+                             0);
+            is_state(states[0], rows[i].wanted);
+            is_state(states[1], rows[i].on ? RK_STATE_COUNTED : RK_STATE_DISABLED);
+            check(&v[0], rows[i].wanted == RK_STATE_COUNTED ? 7 : 0, rows[i].refused ? 0 : rows[i].enabled,
+                  rows[i].refused ? 0 : rows[i].running);
+        }
+        check_by_name(s.set, rows[i].wanted);
+        assert_int_equal(rk_set_explain(s.set, 0, 0, &s.e), rows[i].wanted >= RK_STATE_IDLE ? -ENOENT : 0);
+        if (rows[i].wanted == RK_STATE_STARVED)
+            assert_int_equal(s.e.cause, RK_CAUSE_STARVED);
+        assert_int_equal(rk_set_explain(s.set, 0, 1, &s.e), rows[i].on ? -ENOENT : 0);
+        scene_close(&s);
+    }
+    assert_string_equal(rk_state_name(RK_STATE_COUNTED + 1), "unknown");
+    assert_string_equal(rk_state_name(UINT32_MAX), "unknown");
+}
+
+/* Sums: counted where one slot counted, else starved where one starved; unknown where one can't be read. */
+static void test_states_of_sums(void **state)
+{
+    static const struct {
+        uint64_t enabled[2], running[2];
+        int refused;
+        uint32_t slots[2], wanted;
+    } rows[] = {
+        {{0, 0}, {0, 0}, 0, {RK_STATE_IDLE, RK_STATE_IDLE}, RK_STATE_IDLE},
+        {{5, 0}, {5, 0}, 0, {RK_STATE_COUNTED, RK_STATE_IDLE}, RK_STATE_COUNTED},
+        {{0, 5}, {0, 0}, 0, {RK_STATE_IDLE, RK_STATE_STARVED}, RK_STATE_STARVED},
+        {{5, 5}, {5, 0}, 0, {RK_STATE_COUNTED, RK_STATE_STARVED}, RK_STATE_COUNTED},
+        {{5, 5}, {5, 5}, 1, {RK_STATE_COUNTED, RK_STATE_STARVED}, RK_STATE_STARVED},
+        {{5, 5}, {5, 5}, -ENODEV, {RK_STATE_COUNTED, RK_STATE_ABSENT}, RK_STATE_ABSENT},
+    };
+    struct scene s;
+    struct rk_value v;
+    uint32_t got;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kernel_reset();
+        kernel.read = timed;
+        memset(times, 0, sizeof times);
+        for (size_t cpu = 0; cpu < 2; cpu++) {
+            times[cpu].enabled = rows[i].enabled[cpu];
+            times[cpu].running = rows[i].running[cpu];
+        }
+        times[1].refused = rows[i].refused;
+        assert_int_equal(scene_open(&s, ROOT, "cycles", two_cpus(), NULL), 0);
+        assert_int_equal(rk_set_enable(s.set), 0);
+        for (size_t cpu = 0; cpu < 2; cpu++) {
+            assert_int_equal(rk_set_read(s.set, cpu, &v, &got, 1), 0);
+            is_state(got, rows[i].slots[cpu]);
+        }
+        assert_int_equal(rk_set_total(s.set, &v, &got, 1), 0);
+        is_state(got, rows[i].wanted);
+        assert_int_equal(rk_set_explain(s.set, SIZE_MAX, 0, &s.e),
+                         rows[i].wanted >= RK_STATE_IDLE ? -ENOENT : 0);
+        scene_close(&s);
+    }
+}
+
+/* A thread that is opened on each CPU apart is elsewhere on all but one. If it is on none of them, it was starved. */
+static void test_states_of_a_thread(void **state)
+{
+    struct scene s;
+    struct rk_value v;
+    uint32_t got;
+
+    (void)state;
+    for (int on = 0; on < 3; on++) {
+        kernel_reset();
+        kernel.read = timed;
+        memset(times, 0, sizeof times);
+        for (size_t cpu = 0; on && cpu < 8; cpu++)
+            times[cpu].enabled = 2000;
+        times[3].running = on == 2 ? 2000 : 0;
+        assert_int_equal(
+            scene_open(&s, ROOT, "cycles", target_new(TARGET_THREAD, 4242), OPTIONS(.period = 100)), 0);
+        assert_int_equal(rk_set_enable(s.set), 0);
+        for (size_t cpu = 0; cpu < 8; cpu++) {
+            assert_int_equal(rk_set_read(s.set, cpu, &v, &got, 1), 0);
+            is_state(got, times[cpu].running ? RK_STATE_COUNTED : RK_STATE_IDLE);
+        }
+        assert_int_equal(rk_set_total(s.set, &v, &got, 1), 0);
+        is_state(got, on == 0 ? RK_STATE_IDLE : on == 1 ? RK_STATE_STARVED : RK_STATE_COUNTED);
+        scene_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_total),
-        cmocka_unit_test(test_starved),      cmocka_unit_test(test_total_unknown),
-        cmocka_unit_test(test_broken_group), cmocka_unit_test(test_ending_thread),
-        cmocka_unit_test(test_taken_apart),  cmocka_unit_test(test_wrong_number),
-        cmocka_unit_test(test_idle),         cmocka_unit_test(test_forked),
-        cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_total),
+        cmocka_unit_test(test_starved),        cmocka_unit_test(test_total_unknown),
+        cmocka_unit_test(test_broken_group),   cmocka_unit_test(test_ending_thread),
+        cmocka_unit_test(test_taken_apart),    cmocka_unit_test(test_wrong_number),
+        cmocka_unit_test(test_idle),           cmocka_unit_test(test_forked),
+        cmocka_unit_test(test_pages),          cmocka_unit_test(test_states),
+        cmocka_unit_test(test_states_of_sums), cmocka_unit_test(test_states_of_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
