@@ -50,8 +50,8 @@ class _Counters:
         series = TimeSeries(names, units, scales, sum(len(s.names) for s in self.sets[1:]))
         for s in self.sets:
             first = 0 if s is self.sets[0] else len(self.sets[0].names)
-            for event, *row in s.notes():
-                series.notes.append(Note(None if event is None else event + first, *row))
+            for event, cause, absent, what, remedy in s.notes():
+                series.notes.append(Note(None if event is None else event + first, cause, absent, what, remedy))
         return series
 
     def start(self) -> None:
