@@ -98,7 +98,7 @@ RK_API int rk_capture_fd(const struct rk_capture *capture);
 RK_API int rk_capture_enable(struct rk_capture *capture);
 RK_API int rk_capture_disable(struct rk_capture *capture);
 
-/* Writes and flushes all records that there are now. For a set opened with `overwrite` this is the only way
+/* Writes and flushes all records that there are now. For a set opened with RK_SET_OVERWRITE this is the only way
  * to write out its rings. Returns 0 or -errno. */
 RK_API int rk_capture_snapshot(struct rk_capture *capture);
 

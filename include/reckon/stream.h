@@ -105,7 +105,7 @@ RK_API int rk_stream_period(struct rk_stream *stream, uint32_t event, uint64_t p
  * The kernel requires no_inherit. */
 RK_API int rk_stream_refresh(struct rk_stream *stream, uint32_t event, uint32_t samples);
 
-/* Reads the rings of a set opened with `overwrite`. next() then returns, in order, what no snapshot has read
+/* Reads the rings of a set opened with RK_SET_OVERWRITE. next() then returns, in order, what no snapshot has read
  * before. It is the only way to read such rings. */
 RK_API int rk_stream_snapshot(struct rk_stream *stream);
 

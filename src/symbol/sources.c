@@ -179,10 +179,10 @@ static int fill(const struct making *m, const struct rk_module *wanted, struct a
         return -ENOMEM;
     for (size_t i = 0; i < n; i++)
         texts[i] = answer_text(c, m->texts.texts.items[i].text, m->texts.texts.items[i].bytes);
-    memcpy(c->symbol, m->symbols, m->n * sizeof *c->symbol);
-    memcpy(c->offset, m->offsets, m->n * sizeof *c->offset);
     for (size_t i = 0; i < m->n; i++) {
         const struct found_answer *answer = answer_of(m, i);
+        c->symbol[i] = m->symbols[i];
+        c->offset[i] = m->offsets[i];
         c->module[i] = module;
         c->first[i] = (uint32_t)at;
         c->miss[i] = answer ? RK_MISS_NONE : m->miss;

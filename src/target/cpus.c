@@ -90,6 +90,7 @@ int rk_target_on_cpus(struct rk_target *target, struct rk_host *host, const char
         return fail_argument(e, RK_STAGE_TARGET,
                              "rk_target_on_cpus: CPUs and cgroups have a list of their own");
     int rc = target_cpus_take(&taken, host, list, e);
+    rk_host_free(taken.host);
     if (rc < 0) {
         free(taken.cpus);
         return rc;
