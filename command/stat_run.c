@@ -196,7 +196,7 @@ static bool subtract(const struct rk_value *now, const struct rk_value *before, 
 /* The state of a difference of two readings, the later one's being `state`. */
 static uint32_t state_between(uint32_t state, const struct rk_value *delta)
 {
-    if (state < RK_STATE_IDLE)
+    if (state <= RK_STATE_IDLE)
         return state;
     return delta->running ? RK_STATE_COUNTED : delta->enabled ? RK_STATE_STARVED : RK_STATE_IDLE;
 }

@@ -24,8 +24,7 @@ struct table {
     struct colours c;
     size_t width; /* of the terminal; SIZE_MAX: no end */
     int where, value, name;
-    size_t idle;        /* rows that never ran */
-    size_t lines;       /* of the others */
+    size_t lines;       /* of the table */
     char fixes[4][256]; /* told already */
     size_t n_fixes;
 };
@@ -196,7 +195,7 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
     if (!t->o->no_figures &&
         rk_metric_derive(row->set, row->values, rk_set_event_count(row->set), wall, i, &metric) == 1)
         metric_text(&metric, metric_is, sizeof metric_is);
-    if (v->running < v->enabled)
+    if (v->running && v->running < v->enabled)
         bound_text(t, &event, v, bound_is, sizeof bound_is);
     size_t n = print_columns(name), next = print_columns(metric_is[0] ? metric_is : bound_is);
     int pad = next && at + 4 + (size_t)t->name + next <= t->width && t->name > (int)n ? t->name - (int)n : 0;
@@ -211,35 +210,18 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
     fputc('\n', t->to);
 }
 
-/* A thread that never ran has nothing to show, an interval in which nothing ran has one line. */
-static bool is_idle(const struct table *t, const struct rk_counts_row *row)
-{
-    for (size_t i = 0; i < rk_set_event_count(row->set); i++)
-        if (row->values[i].enabled || (row->states && row->states[i] == RK_STATE_DISABLED))
-            return false;
-    return row->where || t->counts->time_ns;
-}
-
 /* Hidden or not is a question of the set, not of each row. */
 static void each_line(struct table *t, void (*put)(struct table *, const struct rk_counts_row *, size_t))
 {
     const struct rk_set *set = NULL;
     bool hidden[256] = {false};
 
-    t->idle = 0;
     for (size_t r = 0; r < t->counts->n; r++) {
         const struct rk_counts_row *row = &t->counts->rows[r];
         size_t n = rk_set_event_count(row->set);
         for (size_t i = 0; row->set != set && i < n && i < 256; i++)
             hidden[i] = is_hidden(t, row->set, i);
         set = row->set;
-        if (is_idle(t, row)) {
-            if (t->counts->time_ns && !row->where && put == put_event)
-                fprintf(t->to, "%12.6f  %s%*s%s\n", (double)t->counts->time_ns / 1e9, t->c.faint, t->value,
-                        "did not run", t->c.plain);
-            t->idle++;
-            continue;
-        }
         for (size_t i = 0; i < n; i++)
             if (i >= 256 || !hidden[i])
                 put(t, row, i);
@@ -297,8 +279,7 @@ static void put_times(const struct table *t)
 static bool is_missing(const struct table *t, const struct rk_set *set, size_t i)
 {
     for (size_t r = 0; r < t->counts->n; r++)
-        if (t->counts->rows[r].set == set && !is_known(&t->counts->rows[r], i) &&
-            !is_idle(t, &t->counts->rows[r]))
+        if (t->counts->rows[r].set == set && !is_known(&t->counts->rows[r], i))
             return true;
     return false;
 }
@@ -388,7 +369,6 @@ void stat_table(FILE *to, const struct stat_options *o, const struct rk_counts *
                       .width = print_width(o->to->file),
                       .value = 11};
     const struct rk_set *set = NULL;
-    char some[64];
 
     each_line(&t, measure_line);
     if (about) {
@@ -400,8 +380,6 @@ void stat_table(FILE *to, const struct stat_options *o, const struct rk_counts *
     each_line(&t, put_event);
     if (!about)
         return;
-    if (t.idle)
-        fprintf(to, "\n  %s did not run\n", print_some(t.idle, "thread", some, sizeof some));
     put_times(&t);
     for (size_t r = 0; r < counts->n; r++) {
         if (counts->rows[r].set == set)

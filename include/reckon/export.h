@@ -207,19 +207,20 @@ struct rk_counts {
  *
  *   "json"     One object on one line: version; with time_ns: time_ns; with totals: totals; events [{with
  *              where: where, slots; event, value, scaled, bound, enabled_ns, running_ns, percent_running,
- *              unit, and if there is one: metric {name, value, unit}, note; with runs: runs, mean, stdev}];
- *              notes [{what, cause, remedy}] about a whole set; wall_ns; with runs: runs, wall_stdev_ns; with
- *              exit: user_ns, system_ns, peak_rss_bytes, exit_status, signal, core_dumped.
+ *              unit, and if there is one: metric {name, value, unit}, note; with runs: runs, mean, stdev;
+ *              state}]; notes [{what, cause, remedy}] about a whole set; wall_ns; with runs: runs,
+ *              wall_stdev_ns; with exit: user_ns, system_ns, peak_rss_bytes, exit_status, signal,
+ *              core_dumped.
  *   "csv"      A line of names, then a line for each event of each row: with time_ns: time_s; with where:
  *              where, slots; scaled, unit, event, running_ns, percent_running, metric, metric_unit, value,
- *              bound, enabled_ns; with runs: runs, mean, stdev; reason. The first seven are in the order of
- *              perf stat -x. With exit, lines of wall-time, user-time, system-time (s) and peak-rss (bytes)
- *              follow. Quoted by RFC 4180.
+ *              bound, enabled_ns; with runs: runs, mean, stdev; state, reason. The first seven are in the
+ *              order of perf stat -x. With exit, lines of wall-time, user-time, system-time (s) and peak-rss
+ *              (bytes) follow. Quoted by RFC 4180.
  *
  * value is the kernel's count. scaled is the estimate for the whole time, in `unit`; bound is half of its 95
  * % interval. With runs, value, enabled_ns and running_ns are sums; scaled and bound are of one run, the
  * mean. If an event was not counted, value is null (csv: empty), and reason, cause ("no-pmu" …) and remedy
- * say why.
+ * say why. state is rk_state_name()'s word unless it is "counted"; the value of "idle" is a true 0.
  */
 RK_API int rk_counts_export(const struct rk_counts *counts, const char *format, const struct rk_sink *sink,
                             struct rk_error *e);

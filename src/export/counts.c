@@ -40,13 +40,13 @@ struct cell counts_cell(const struct rk_counts *counts, const struct rk_counts_r
     double scale = cell.event.scale != 0 ? cell.event.scale : 1.0;
     if (!cell.event.unit)
         cell.event.unit = "";
-    uint32_t state = state_of_cell(row, event);
-    cell.counted = state >= RK_STATE_IDLE;
-    if (state == RK_STATE_IDLE) {
+    cell.state = state_of_cell(row, event);
+    cell.counted = cell.state >= RK_STATE_IDLE;
+    if (cell.state == RK_STATE_IDLE) {
         cell.value = (struct rk_value){0};
         cell.percent = 100.0;
     }
-    if (state != RK_STATE_COUNTED)
+    if (cell.state != RK_STATE_COUNTED)
         return cell;
     cell.scaled = rk_value_scale(&cell.value, NULL, &cell.bound) * scale;
     cell.bound *= scale;

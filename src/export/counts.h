@@ -12,7 +12,8 @@
 struct cell {
     struct rk_event event;
     struct rk_value value;
-    bool counted; /* its value is known; a target that did not run has counted 0 */
+    uint32_t state; /* enum rk_state */
+    bool counted;   /* its value is known; a target that did not run has counted 0 */
 
     /* Where it was counted: in the event's unit. */
     double scaled, bound, percent;

@@ -32,7 +32,7 @@ static void write_header(const struct rk_counts *counts, struct output *out)
         output_format(out, "%s%s", all[i], s);
     for (size_t i = 0; counts->runs > 1 && i < 3; i++)
         output_format(out, "%s%s", runs[i], s);
-    output_text(out, "reason\n");
+    output_format(out, "state%sreason\n", s);
 }
 
 /* The columns before the figures. */
@@ -76,7 +76,7 @@ static void write_figures(const struct rk_counts *counts, const struct cell *cel
         write_real(out, cell->mean, s);
         write_real(out, cell->stdev, s);
     }
-    output_text(out, "\n");
+    output_format(out, "%s%s\n", cell->state == RK_STATE_COUNTED ? "" : rk_state_name(cell->state), s);
 }
 
 static void write_cell(const struct rk_counts *counts, const struct rk_counts_row *row, size_t event,
@@ -99,6 +99,7 @@ static void write_cell(const struct rk_counts *counts, const struct rk_counts_ro
     }
     for (int i = 0; i < (counts->runs > 1 ? 11 : 8); i++)
         output_text(out, s);
+    output_format(out, "%s%s", rk_state_name(cell.state), s);
     counts_reason(row, event, &e);
     csv_field(out, e.what, s);
     output_text(out, "\n");
@@ -116,7 +117,7 @@ static void write_other(const struct rk_counts *counts, const char *name, uint64
     else
         output_format(out, "%" PRIu64, value);
     output_format(out, "%s%s%s%s", s, unit, s, name);
-    for (int i = 0; i < (counts->runs > 1 ? 11 : 8); i++)
+    for (int i = 0; i < (counts->runs > 1 ? 12 : 9); i++)
         output_text(out, s);
     output_text(out, "\n");
 }

@@ -1,7 +1,7 @@
 /*
  * Counts as one JSON object on one line; <reckon/export.h> says what is in it. "metric" and "note" are there where
  * there is one. An event that was not counted has "value": null with "reason", "cause" and "remedy", and no other
- * figures. What belongs to a command is there for a command only.
+ * figures. "state" is there unless it is "counted". What belongs to a command is there for a command only.
  */
 #include "base/json.h"
 #include "export/counts.h"
@@ -65,6 +65,8 @@ static void write_cell(struct json *j, const struct rk_counts *counts, const str
     } else {
         write_reason(j, row, event);
     }
+    if (cell.state != RK_STATE_COUNTED)
+        json_text(j, "state", rk_state_name(cell.state));
     json_close(j, '}');
 }
 

@@ -46,7 +46,9 @@ n=$(field 'sum(1 for e in d["events"] if e["value"] is not None and e["value"] >
 [ "$n" = 4 ] || fail "--per-thread: $n threads with 100 faults, not 4"
 field 'd["events"][0]["where"]' <out | grep -qE "^python.*-$pid\$" || fail "--per-thread: the thread's name"
 "$RECKON" stat -p "$pid" --per-thread -e page-faults sleep 0.05 2>err || fail "--per-thread, idle"
-grep -qE 'threads? did not run' err || fail "idle threads are not told"
+n=$(grep -cE -- '-[0-9]+ +0  page-faults$' err)
+[ "$n" = 5 ] || fail "--per-thread: $n of 5 idle threads have counted 0"
+! grep -qE 'did not run|not counted' err || fail "--per-thread: an idle thread is not told from one that is unknown"
 
 # -t counts one of them.
 tid=$(ls "/proc/$pid/task" | sort -n | tail -n 1)
@@ -62,6 +64,16 @@ n=$(field 'd["events"][0]["value"]' <out)
 "$RECKON" stat -p "$pid,$other" -j -o out -e page-faults bash poke.sh 2>err || fail "-p of two"
 n=$(field 'd["events"][0]["value"]' <out)
 [ "$n" -ge 400 ] || fail "-p of two: $n faults"
+
+# A process that sleeps has counted 0, in each interval and in all.
+"$RECKON" stat -p "$other" -I 20 -e page-faults sleep 0.1 2>err || fail "-I, idle"
+n=$(grep -cE '^ *[0-9]+\.[0-9]+ +0  page-faults$' err)
+[ "$n" -ge 1 ] || fail "-I: no interval of an idle process has counted 0"
+! grep -qE 'did not run|not counted' err || fail "-I: an idle process is not told from one that is unknown"
+"$RECKON" stat -p "$other" -j -o out -e page-faults sleep 0.01 2>err || fail "-j, idle"
+field '(d["events"][0]["value"], d["events"][0]["state"])' <out | grep -qx "(0, 'idle')" || fail "-j: idle: $(cat out)"
+"$RECKON" stat -p "$other" --csv -o out -e page-faults sleep 0.01 2>err || fail "--csv, idle"
+grep -qx '0,,page-faults\(:u\)\?,0,100,,,0,0,0,idle,' out || fail "--csv: idle: $(cat out)"
 kill "$other"; wait "$other" 2>/dev/null
 
 # It ends with the process, and so it does for a thread; no command, status 0.

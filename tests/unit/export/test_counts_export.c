@@ -107,9 +107,9 @@ static void json(void **state)
     contains("\"value\":8,\"scaled\":4,"); /* in Joules */
     contains("\"unit\":\"Joules\"");
     contains("{\"event\":\"branches\",\"value\":null,\"reason\":\"branches: no counter "
-             "free\",\"cause\":\"starved\",\"remedy\":\"ask for fewer events\"}");
+             "free\",\"cause\":\"starved\",\"remedy\":\"ask for fewer events\",\"state\":\"starved\"}");
     contains("{\"event\":\"cache-misses\",\"value\":null,\"reason\":\"cache-misses: no "
-             "PMU\",\"cause\":\"no-pmu\",\"remedy\":\"use another machine\"}");
+             "PMU\",\"cause\":\"no-pmu\",\"remedy\":\"use another machine\",\"state\":\"absent\"}");
     contains("\"notes\":[{\"what\":\"less memory for rings\",\"cause\":\"mlock\",\"remedy\":\"\"}]");
     SAME_BY_TWINS(rk_set_export, set, values, event_n, &ended, "json");
     contains("\"wall_ns\":1000,\"user_ns\":700,\"system_ns\":200,\"peak_rss_bytes\":4096,\"exit_status\":139,"
@@ -175,18 +175,17 @@ static void csv(void **state)
     (void)state;
     forget();
     assert_int_equal(rk_set_export(set, values, event_n, &ended, "csv", &text_sink, NULL), 0);
-    assert_string_equal(
-        written,
-        "scaled,unit,event,running_ns,percent_running,metric,metric_unit,value,bound,enabled_ns,reason\n"
-        "100,,cycles:u,10,100,,,100,0,10,\n"
-        "300,,instructions,5,50,1.5,instructions per cycle,150,3,10,\n"
-        "4,Joules,power/energy-pkg/,10,100,,,8,0,10,\n"
-        ",,branches,,,,,,,,branches: no counter free\n"
-        ",,cache-misses,,,,,,,,cache-misses: no PMU\n"
-        "0.000001000,s,wall-time,,,,,,,,\n"
-        "0.000000700,s,user-time,,,,,,,,\n"
-        "0.000000200,s,system-time,,,,,,,,\n"
-        "4096,bytes,peak-rss,,,,,,,,\n");
+    assert_string_equal(written, "scaled,unit,event,running_ns,percent_running,metric,metric_unit,value,"
+                                 "bound,enabled_ns,state,reason\n"
+                                 "100,,cycles:u,10,100,,,100,0,10,,\n"
+                                 "300,,instructions,5,50,1.5,instructions per cycle,150,3,10,,\n"
+                                 "4,Joules,power/energy-pkg/,10,100,,,8,0,10,,\n"
+                                 ",,branches,,,,,,,,starved,branches: no counter free\n"
+                                 ",,cache-misses,,,,,,,,absent,cache-misses: no PMU\n"
+                                 "0.000001000,s,wall-time,,,,,,,,,\n"
+                                 "0.000000700,s,user-time,,,,,,,,,\n"
+                                 "0.000000200,s,system-time,,,,,,,,,\n"
+                                 "4096,bytes,peak-rss,,,,,,,,,\n");
 }
 
 static void csv_of_rows(void **state)
@@ -196,10 +195,10 @@ static void csv_of_rows(void **state)
     forget();
     counts.separator = ";";
     assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, NULL), 0);
-    contains(
-        "time_s;where;slots;scaled;unit;event;running_ns;percent_running;metric;metric_unit;value;bound;"
-        "enabled_ns;runs;mean;stdev;reason\n1.500000000;CPU0;1;50;;cycles:u;10;100;;;100;0;10;3;50;1;\n");
-    contains("1.500000000;\"a,b\"\"c\";2;;;branches;;;;;;;;;;;branches: no counter free\n");
+    contains("time_s;where;slots;scaled;unit;event;running_ns;percent_running;metric;metric_unit;value;bound;"
+             "enabled_ns;runs;mean;stdev;state;reason\n1.500000000;CPU0;1;50;;cycles:u;10;100;;;100;0;10;3;"
+             "50;1;;\n");
+    contains("1.500000000;\"a,b\"\"c\";2;;;branches;;;;;;;;;;;starved;branches: no counter free\n");
     contains("1.500000000;;;0.000000500;s;wall-time;");
     size_t columns = 0;
     for (const char *line = written; *line;
@@ -215,6 +214,36 @@ static void csv_of_rows(void **state)
     forget();
     assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, NULL), 0);
     lacks("time_s");
+}
+
+/* What did not run is a true 0, and says so: with states, also where it was enabled. */
+static void idle(void **state)
+{
+    static const struct rk_value none[] = {{0, 0, 0}, {0, 10, 0}, {0, 10, 0}, {0, 10, 0}, {0, 0, 0}};
+    static const uint32_t states[] = {RK_STATE_IDLE, RK_STATE_IDLE, RK_STATE_STARVED, RK_STATE_DISABLED,
+                                      RK_STATE_ABSENT};
+    struct rk_counts_row row = {.set = set, .values = none, .states = states, .slot = UINT64_MAX};
+    struct rk_counts counts = {.size = sizeof counts, .rows = &row, .n = 1};
+
+    (void)state;
+    forget();
+    assert_int_equal(rk_counts_export(&counts, "json", &text_sink, NULL), 0);
+    validate("counts");
+    contains("{\"event\":\"cycles:u\",\"value\":0,\"scaled\":0,\"bound\":0,");
+    contains("\"note\":\"only in user space\",\"state\":\"idle\"}");
+    contains("{\"event\":\"instructions\",\"value\":0,\"scaled\":0,\"bound\":0,");
+    contains("\"remedy\":\"\",\"state\":\"starved\"}");
+    contains("\"remedy\":\"ask for fewer events\",\"state\":\"disabled\"}");
+    contains("\"remedy\":\"use another machine\",\"state\":\"absent\"}");
+    forget();
+    assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, NULL), 0);
+    contains("\n0,,cycles:u,0,100,,,0,0,0,idle,\n0,,instructions,0,100,,,0,0,0,idle,\n,Joules,");
+    contains(",,branches,,,,,,,,disabled,branches: no counter free\n");
+    row.states = NULL; /* the set is asked: it has no reason why the first did not run */
+    forget();
+    assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, NULL), 0);
+    contains("\n0,,cycles:u,0,100,,,0,0,0,idle,\n,,instructions,,,,,,,,starved,");
+    contains(",,cache-misses,,,,,,,,absent,cache-misses: no PMU\n");
 }
 
 static void wrong_arguments(void **state)
@@ -249,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json), cmocka_unit_test(without_a_command), cmocka_unit_test(json_of_rows),
         cmocka_unit_test(csv),  cmocka_unit_test(csv_of_rows),       cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
