@@ -53,11 +53,9 @@ static void without_effect(void **state)
 {
     (void)state;
     refused(WITH(.queue_mb = 1), "without RK_CAPTURE_THREAD");
-    refused(WITH(.queue_mb = 1, .flags = RK_CAPTURE_UNWIND),
-            "without RK_CAPTURE_THREAD");
+    refused(WITH(.queue_mb = 1, .flags = RK_CAPTURE_UNWIND), "without RK_CAPTURE_THREAD");
     refused(WITH(.unwind_regs = 1), "without RK_CAPTURE_UNWIND");
-    refused(WITH(.unwind_regs = 1, .flags = RK_CAPTURE_THREAD),
-            "without RK_CAPTURE_UNWIND");
+    refused(WITH(.unwind_regs = 1, .flags = RK_CAPTURE_THREAD), "without RK_CAPTURE_UNWIND");
 }
 
 static void out_of_range(void **state)
