@@ -17,7 +17,7 @@
 #define OFF_CPU_EVENT "context-switches/period=1,name=off-cpu/"
 #define SWITCH_RING (128 << 10) /* bytes: half of what wakes us up otherwise */
 #define WAKEUP_MIN 4096
-#define QUEUE_MB 64 /* between the reader of rings and the writer: four rings of stacks */
+#define QUEUE_BYTES (64u << 20) /* between the reader of rings and the writer: four rings of stacks */
 
 static int no_memory(struct rk_error *e)
 {
@@ -261,7 +261,7 @@ int record_open(const struct record_options *o, struct recorded *r)
         .path = o->path,
         .command = o->command ? (const char *const *)o->command : none,
         .compression = (uint32_t)o->compression,
-        .queue_mb = thread ? QUEUE_MB : 0,
+        .queue_bytes = thread ? QUEUE_BYTES : 0,
         .unwind_regs = unwind ? o->regs_user : 0,
     };
 

@@ -49,8 +49,9 @@ struct rk_capture_options {
     const char *const *command;
     /* zstd's level, 1 … 22; 0: no compression. -EOPNOTSUPP: zstd is not installed. */
     uint32_t compression;
-    /* With RK_CAPTURE_THREAD: how much may wait between the thread and the writer, in MiB; 0: 64. */
-    uint32_t queue_mb;
+    /* With RK_CAPTURE_THREAD: how much may wait between the thread and the writer, 1 MiB at least;
+     * 0: 64 MiB. */
+    uint32_t queue_bytes;
     /* With RK_CAPTURE_UNWIND: those of rk_set_options.regs_user that samples keep; 0: none. */
     uint64_t unwind_regs;
 };
@@ -77,7 +78,7 @@ struct rk_capture_stats {
 };
 
 /* Opens a capture. `target` may be NULL: then rk_capture_step() never returns 0. -EBUSY: the set has a stream
- * or a capture already. -EINVAL: an unknown flag; queue_mb without RK_CAPTURE_THREAD; unwind_regs without
+ * or a capture already. -EINVAL: an unknown flag; queue_bytes without RK_CAPTURE_THREAD; unwind_regs without
  * RK_CAPTURE_UNWIND. */
 RK_API int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *target,
                            const struct rk_capture_options *options, struct rk_capture **ret,
@@ -98,8 +99,8 @@ RK_API int rk_capture_fd(const struct rk_capture *capture);
 RK_API int rk_capture_enable(struct rk_capture *capture);
 RK_API int rk_capture_disable(struct rk_capture *capture);
 
-/* Writes and flushes all records that there are now. For a set opened with RK_SET_OVERWRITE this is the only way
- * to write out its rings. Returns 0 or -errno. */
+/* Writes and flushes all records that there are now. For a set opened with RK_SET_OVERWRITE this is the only
+ * way to write out its rings. Returns 0 or -errno. */
 RK_API int rk_capture_snapshot(struct rk_capture *capture);
 
 /* Finishes the file, renames it to `path`, and goes on in a new file under the first name. Each file can be

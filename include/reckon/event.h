@@ -9,7 +9,7 @@
  *     cpu/event=0x3c,umask=1/u     an event of a PMU by its fields, or by a name that sysfs has: msr/tsc/
  *     uncore_imc_?/cas_count_read/ on every PMU that fits: one event for each ("uncore_" may be left out)
  *     sched:sched_switch           a tracepoint; sched:* all of a system
- *     sched:sched_switch/filter='prev_pid==1'/    those alone whose fields are so
+ *     sched:sched_switch/filter='prev_pid==1'/    only events that match the filter
  *     kprobe:vfs_read              where a function of the kernel begins; kretprobe: where it returns
  *     uprobe:/bin/bash:readline    the same for a function, or an offset, of a file; uretprobe:
  *     mem:0x601040/8:w             whenever these bytes are read (r), written (w), executed (x)
@@ -17,9 +17,9 @@
  *     cycles/period=1000,name=c/   with a period (or freq=) and a name of its own
  *
  * Several are separated by commas, up to 4096. Names are taken in any case, '_' for '-'. A group may have
- * modifiers, {a,b}:u, which are added to those of each member. On a CPU with several kinds of cores a generic name
- * becomes one event for each; a group then becomes one group for each. A mistake is answered with its position, what
- * was expected, and the nearest names that exist; what exists and can't be had here, with the reason.
+ * modifiers, {a,b}:u, which are added to those of each member. On a CPU with several kinds of cores a generic
+ * name becomes one event for each; a group then becomes one group for each. For a mistake the error has its
+ * position, what was expected, and the nearest names. For an unavailable event it says why.
  */
 #ifndef RECKON_EVENT_H
 #define RECKON_EVENT_H
@@ -59,8 +59,8 @@ struct rk_event {
     uint64_t period;    /* this event's own sampling period, or 0 */
     uint64_t frequency; /* this event's own sampling frequency, or 0 */
     double scale;       /* a count times this is in `unit`; 1.0 where there is none */
-    const char *
-        name; /* name=, or as it was written, less surrounding space, with all of its modifiers: its group's too */
+    /* name=, or as it was written, without surrounding space, with all of its modifiers, also its group's. */
+    const char *name;
     const char *unit; /* "", "ns", "Joules" … */
     const char *pmu;  /* the PMU in sysfs that it was asked of, "cpu_core", "msr"; or "" */
     /* Probes: what attr.config1 shall point to, or "". kprobes: the function, and config2 is the offset in it
@@ -69,16 +69,17 @@ struct rk_event {
     const char *filter; /* tracepoints and probes: what is compared before one is counted; or "" */
 };
 
-/* Parses `text`; all or nothing. -EINVAL: not of this grammar; -ENOENT: no such event (RK_CAUSE_NO_EVENT), or no PMU
- * for it here (RK_CAUSE_NO_PMU); -EACCES: this user can't look it up; -E2BIG: too many; else what reading sysfs or
- * tracefs said. On failure e->position is the byte where it went wrong. */
+/* Parses `text`; all or nothing. Returns -EINVAL for a mistake in the grammar, -ENOENT for an unknown event
+ * (RK_CAUSE_NO_EVENT) or a missing PMU (RK_CAUSE_NO_PMU), -EACCES if this user may not look it up, -E2BIG for
+ * too many, else the error of reading sysfs or tracefs. e->position is the byte of the mistake. */
 RK_API int rk_events_parse(struct rk_host *host, const char *text, struct rk_events **ret,
                            struct rk_error *e);
 
 /*
- * Parses as rk_events_parse() does and goes on where a name is unknown here. Such an event stays in the list, with
- * RK_EVENT_ABSENT in its flags, UINT32_MAX as its type and its text as its name. rk_set_open() leaves it out with a
- * note where RK_SET_KEEP is set, and fails where it is not. Fails if the grammar is violated, or no name is known.
+ * Parses as rk_events_parse() does and goes on where a name is unknown here. Such an event stays in the list,
+ * with RK_EVENT_ABSENT in its flags, UINT32_MAX as its type and its text as its name. rk_set_open() leaves it
+ * out with a note where RK_SET_KEEP is set, and fails where it is not. Fails if the grammar is violated, or
+ * no name is known.
  */
 RK_API int rk_events_parse_keep(struct rk_host *host, const char *text, struct rk_events **ret,
                                 struct rk_error *e);
@@ -93,10 +94,10 @@ RK_API size_t rk_events_count(const struct rk_events *events);
 RK_API int rk_events_get(const struct rk_events *events, size_t index, struct rk_event *ret);
 
 /*
- * Narrows the index-th event, a tracepoint or a probe, to what a filter lets through: "prev_pid==1 && next_comm~\"k*\"".
- * What it has already must hold too. The same as the term filter=, for a program that has them apart. -EINVAL: not a
- * filter, with e->position in it, or not such an event; -ERANGE: beyond the end. On failure nothing has changed; else
- * what rk_events_print() gave before is freed.
+ * Narrows the index-th event, a tracepoint or a probe, to what a filter lets through, such as "prev_pid==1".
+ * Filters that it has already must match too. The same as the term filter=. Returns -EINVAL for a mistake in
+ * the filter (e->position is in it) or another kind of event; -ERANGE beyond the end. On failure nothing
+ * changes; else the text of an earlier rk_events_print() is freed.
  */
 RK_API int rk_events_filter(struct rk_host *host, struct rk_events *events, size_t index, const char *filter,
                             struct rk_error *e);

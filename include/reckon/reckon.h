@@ -15,20 +15,20 @@
  *    counts, read records one by one (stream.h), or record to a file (capture.h).
  *
  * 3. Evaluate it: metrics (metric.h), repeated measurements compared (stats.h), mappings (image.h), stacks
- *    (unwind.h), names (symbol.h), profiles (profile.h), files for other tools (export.h). If something is not
- *    measured, explain.h and doctor.h say why.
+ *    (unwind.h), names (symbol.h), profiles (profile.h), files for other tools (export.h). If something is
+ *    not measured, explain.h and doctor.h say why.
  *
  * These rules hold everywhere; docs/api.md has all of them:
  *   - A function returns 0 or a positive number on success and -errno on failure. Results are untouched on
  *     failure.
- *   - A struct that begins with `size` needs it set by the caller, in options and in results alike: RK_INIT does
- *     it. Options that a library does not know must be zero, else it returns -E2BIG.
+ *   - A struct that begins with `size` needs it set by the caller, in options and in results alike: RK_INIT
+ *     does it. Options that a library does not know must be zero, else it returns -E2BIG.
  *   - Handles are opaque. _free releases a handle, takes NULL and returns NULL.
- *   - A NULL that the header does not allow gives -EINVAL; a count of NULL is 0, a text "". Calls whose comment
- *     says "Hot" don't check.
+ *   - A NULL that the header does not allow gives -EINVAL; a count of NULL is 0, a text "". Calls whose
+ *     comment says "Hot" don't check.
  *   - Use a handle from one thread at a time. Distinct handles are independent.
- *   - The library never prints, never exits, installs no signal handler and leaves the caller's affinity alone.
- *     Only regions write a report, if the environment asks for one.
+ *   - The library never prints, never exits, installs no signal handler and leaves the caller's affinity
+ *     alone. Only regions write a report, if the environment asks for one.
  *   - Until 1.0 the ABI may change. The soname changes with it.
  */
 #ifndef RECKON_RECKON_H

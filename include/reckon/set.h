@@ -36,28 +36,29 @@ extern "C" {
 
 struct rk_set;
 
-/* Opens `events` on the calling thread alone (not on threads that it starts), for counting, with a host of its own;
- * on failure it says why. Hardware events are then read without a system call where the kernel allows it. */
+/* Opens `events` on the calling thread alone (not on threads that it starts), for counting, with a host of
+ * its own; on failure it says why. Hardware events are then read without a system call where the kernel
+ * allows it. */
 RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error *e);
 
 /* rk_set_options.flags: how it is opened. */
-#define RK_SET_KEEP 0x01u         /* leave out events that can't be opened, with a note; one must open */
-#define RK_SET_EXACT 0x02u        /* take no step down: fail where an event can't be opened as asked */
+#define RK_SET_KEEP 0x01u         /* leave out events that don't open, with a note; one must open */
+#define RK_SET_EXACT 0x02u        /* take no step down: fail where an event does not open as asked */
 #define RK_SET_ENABLED 0x04u      /* count from the opening on, also a command */
 #define RK_SET_NO_USER_READ 0x08u /* read counters by read(2) alone, never in user space */
 #define RK_SET_PINNED 0x10u       /* every group is always on the PMU or in error, as with :D */
 #define RK_SET_EXCLUSIVE 0x20u    /* a group is alone on the PMU, as with :e */
 
 /* Whom it counts, and when. */
-#define RK_SET_NO_INHERIT 0x40u      /* not the threads and children born later */
-#define RK_SET_THREADS_ONLY 0x80u    /* threads born later, but not children (Linux 5.13) */
+#define RK_SET_NO_INHERIT 0x40u      /* not the threads and children created later */
+#define RK_SET_THREADS_ONLY 0x80u    /* threads created later, but not children (Linux 5.13) */
 #define RK_SET_ENABLE_ON_EXEC 0x100u /* from the target's next exec on, as a command is counted anyway */
 #define RK_SET_REMOVE_ON_EXEC 0x200u /* until the target's next exec (Linux 5.13) */
 
 /*
- * Stops a thread, a process or a tree by ptrace(2) while its counters are opened: no thread is missed or counted twice.
- * A call that sleeps in epoll_wait(2) and the like may see EINTR, as after any stop. Without it a note says so if
- * threads were born meanwhile and may not be counted (RK_CAUSE_RACE).
+ * Stops a thread, a process or a tree by ptrace(2) while its counters are opened: no thread is missed or
+ * counted twice. A call that sleeps in epoll_wait(2) and the like may see EINTR, as after any stop. Without
+ * it a note says so if threads were created meanwhile and may not be counted (RK_CAUSE_RACE).
  */
 #define RK_SET_FREEZE 0x400u
 
@@ -66,14 +67,14 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_SET_CLOCK 0x1000u    /* time stamps are of `clock`; without it of the kernel's own clock */
 #define RK_SET_NO_WORLD 0x2000u /* a live stream does not begin with what runs already: reckon/stream.h */
 
-/* `frequency` is for events that go on all the time. Tracepoints, probes and breakpoints happen one by one: each is a
- * sample, unless the event has a period or a frequency of its own. */
+/* `frequency` is for events that go on all the time. Tracepoints, probes and breakpoints happen one by one:
+ * each is a sample, unless the event has a period or a frequency of its own. */
 #define RK_SET_EACH 0x4000u
 
 /*
- * Sends SIGTRAP to the thread of each sample, at once (Linux 5.13): si_code is 6 (TRAP_PERF), si_addr the data's
- * address, si_perf_data `sig_data`. Needs RK_SET_REMOVE_ON_EXEC, since the next program would die of the signal, and
- * for each event a period or a frequency: the set's or its own.
+ * Sends SIGTRAP to the thread of each sample, at once (Linux 5.13): si_code is 6 (TRAP_PERF), si_addr the
+ * data's address, si_perf_data `sig_data`. Needs RK_SET_REMOVE_ON_EXEC, since the next program would die of
+ * the signal, and for each event a period or a frequency: the set's or its own.
  */
 #define RK_SET_SIGTRAP 0x8000u
 
@@ -99,7 +100,8 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_EXCLUDE_CHAIN_KERNEL 0x40u /* of call chains: the kernel's frames … */
 #define RK_EXCLUDE_CHAIN_USER 0x80u   /* … the program's */
 
-/* Which branches a stack of them holds: rk_set_options.branches. A privilege (none: the event's own) and a kind. */
+/* Which branches a stack of them holds: rk_set_options.branches. A privilege (none: the event's own) and a
+ * kind. */
 #define RK_BRANCHES_USER 0x01u
 #define RK_BRANCHES_KERNEL 0x02u
 #define RK_BRANCHES_HYPERVISOR 0x04u
@@ -122,9 +124,9 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_BRANCHES_COUNTERS 0x80000u  /* with counts of events between branches (Linux 6.8) */
 
 /*
- * A bit that is unknown, and an option that has no effect without another, are refused with -EINVAL; the error names
- * the member and the fix. A set samples if `period`, `frequency` or `records` is set, or an event has a rate of its own.
- * A set that only counts takes none of the members below `period`.
+ * A bit that is unknown, and an option that has no effect without another, are refused with -EINVAL; the
+ * error names the member and the fix. A set samples if `period`, `frequency` or `records` is set, or an event
+ * has a rate of its own. A set that only counts takes none of the members below `period`.
  */
 struct rk_set_options {
     uint32_t size;      /* set by the caller; 0 is refused */
@@ -134,7 +136,8 @@ struct rk_set_options {
     uint64_t period;    /* a sample every so many events … */
     uint64_t frequency; /* … or so many samples a second; not both */
 
-    /* RK_SAMPLE_… (reckon/record.h). IDENTIFIER, IP, TID, TIME, CPU and, where it can vary, PERIOD are always taken. */
+    /* RK_SAMPLE_… (reckon/record.h). IDENTIFIER, IP, TID, TIME, CPU and, where it can vary, PERIOD are always
+     * taken. */
     uint64_t sample;
     uint64_t regs_user;  /* registers for RK_SAMPLE_REGS_USER, by the kernel's numbers */
     uint64_t regs_intr;  /* … for RK_SAMPLE_REGS_INTR */
@@ -143,11 +146,12 @@ struct rk_set_options {
     uint32_t stack_user; /* bytes for RK_SAMPLE_STACK_USER, a multiple of 8 below 64 KiB */
     uint32_t max_stack;  /* frames of a chain or an unwound stack; 0: the kernel's limit */
 
-    /* Bytes of the ring of each CPU, a power of two up to 1 GiB. 0: 512 KiB, or room for 1024 dumped stacks, or less
-     * where the mlock limit says so. */
+    /* Bytes of the ring of each CPU, a power of two up to 1 GiB. 0: 512 KiB, or room for 1024 dumped stacks,
+     * or less where the mlock limit says so. */
     uint32_t ring_bytes;
 
-    /* rk_stream_fd() is readable when so many bytes wait. 0: half the ring, a quarter of it with dumped stacks. */
+    /* rk_stream_fd() is readable when so many bytes wait. 0: half the ring, a quarter of it with dumped
+     * stacks. */
     uint32_t wakeup_bytes;
     uint32_t wakeup_samples; /* … or so many samples; not both */
     int32_t clock;           /* a clockid_t, for RK_SET_CLOCK */
@@ -170,12 +174,14 @@ RK_API int rk_set_plan(struct rk_host *host, const struct rk_events *events, con
 /*
  * Opens every event on every slot of the target. NULL options: defaults. The set copies what it needs
  * of `events` and `target`. The soft limit of descriptors is raised towards the hard
- * one as far as needed; -EMFILE says how many are needed and allowed. A thread that ends meanwhile is left out.
+ * one as far as needed; -EMFILE says how many are needed and allowed. A thread that ends meanwhile is left
+ * out.
  */
 RK_API int rk_set_open(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                        const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e);
 
-/* Opens `events` on a process that runs, all of its threads and those that it starts, with a host of its own. */
+/* Opens `events` on a process that runs, on all of its threads and those that it starts, with a host of its
+ * own. */
 RK_API int rk_set_process(int32_t pid, const char *events, const struct rk_set_options *options,
                           struct rk_set **ret, struct rk_error *e);
 RK_API struct rk_set *rk_set_free(struct rk_set *set);
@@ -202,7 +208,7 @@ RK_API int rk_set_slot_get(const struct rk_set *set, size_t slot, struct rk_slot
  * that returns more than 0. You may
  *   attach a BPF program and ask for those that are attached (PERF_EVENT_IOC_SET_BPF, _QUERY_BPF);
  *   put it into a BPF map (bpf_perf_event_output(), bpf_perf_event_read_value());
- *   ask for a signal (fcntl(2): F_SETOWN, F_SETSIG, O_ASYNC), or for so many samples (PERF_EVENT_IOC_REFRESH);
+ *   ask for a signal (fcntl(2): F_SETOWN, F_SETSIG, O_ASYNC), or so many samples (PERF_EVENT_IOC_REFRESH);
  *   read(2) it: that changes nothing. The format depends on the group.
  * To enable, disable or reset it, to map it, or to redirect its output makes the set's own results wrong.
  *
@@ -256,20 +262,20 @@ RK_API const char *rk_state_name(uint32_t state);
 RK_API int rk_set_enable(struct rk_set *set);
 RK_API int rk_set_disable(struct rk_set *set);
 
-/* Start and stop all counters that the calling thread has opened, also those of other sets and libraries: one prctl(2) in
- * place of an ioctl(2) for each. Sets that are read in user space don't notice it. */
+/* Start and stop all counters that the calling thread has opened, also those of other sets and libraries: one
+ * prctl(2) in place of an ioctl(2) for each. Sets that are read in user space don't notice it. */
 RK_API int rk_sets_enable(void);
 RK_API int rk_sets_disable(void);
 
 /*
  * Follows what comes and goes. Call it now and then, such as before each interval is read.
  *
- *   The whole machine, or cgroups on all CPUs: opens CPUs that came online. A CPU that went offline and came back is
- *   opened anew, also if both happened between two calls.
+ *   The whole machine, or cgroups on all CPUs: opens CPUs that came online. A CPU that went offline and came
+ *   back is opened anew, also if both happened between two calls.
  *
- *   Processes and trees, opened without inheritance: opens threads and processes that were created since. They are
- *   counted from this call on. With inheritance they are counted with the thread that created them, from their first
- *   instruction on; so there is nothing to open.
+ *   Processes and trees, opened without inheritance: opens threads and processes that were created since.
+ *   They are counted from this call on. With inheritance they are counted with the thread that created them,
+ *   from their first instruction on; so there is nothing to open.
  *
  * What was opened is enabled if the set is. What went keeps its counts: slots are added, never removed.
  *
@@ -280,12 +286,13 @@ RK_API int rk_sets_disable(void);
  */
 RK_API int rk_set_refresh(struct rk_set *set, struct rk_error *e);
 
-/* Moves a breakpoint on every slot: takes address, length and kind of `to`. The count goes on from where it is
- * (PERF_EVENT_IOC_MODIFY_ATTRIBUTES, Linux 4.17). Returns -EINVAL if the event or `to` is no breakpoint. */
+/* Moves a breakpoint on every slot: takes address, length and kind of `to`. The count goes on from where it
+ * is (PERF_EVENT_IOC_MODIFY_ATTRIBUTES, Linux 4.17). Returns -EINVAL if the event or `to` is not a
+ * breakpoint. */
 RK_API int rk_set_modify(struct rk_set *set, size_t event, const struct rk_event *to, struct rk_error *e);
 
-/* How many samples of an event the kernel dropped, all slots summed. Returns -EOPNOTSUPP before Linux 6.0, and for sets
- * that only count. */
+/* How many samples of an event the kernel dropped, all slots summed. Returns -EOPNOTSUPP before Linux 6.0,
+ * and for sets that only count. */
 RK_API int rk_set_lost(struct rk_set *set, size_t event, uint64_t *ret);
 
 /*
@@ -316,8 +323,8 @@ RK_API int rk_set_value(struct rk_set *set, const char *event, struct rk_value *
  */
 RK_API int rk_set_read(struct rk_set *set, size_t slot, struct rk_value *ret, uint32_t *ret_states, size_t n);
 
-/* Hot: reads all events, summed over all slots. An event that could not be read in one of them is absent. A sum is
- * counted where a slot counted; else starved, where one starved. */
+/* Hot: reads all events, summed over all slots. An event that could not be read in one of them is absent. A
+ * sum is counted where a slot counted; else starved, where one starved. */
 RK_API int rk_set_total(struct rk_set *set, struct rk_value *ret, uint32_t *ret_states, size_t n);
 
 /* When rk_sets_read() has read, by CLOCK_MONOTONIC. */
@@ -329,27 +336,27 @@ struct rk_instant {
 };
 
 /*
- * Reads the totals of several sets at one instant, as one row of a series: a program beside the energy of the machine, say.
- * `ret` gets the events of the first set, then those of the second, and so on; ret_states (may be NULL) their states.
- * n is at least the sum of their event counts.
+ * Reads the totals of several sets at one instant, as one row of a series: a program beside the energy of the
+ * machine, say. `ret` gets the events of the first set, then those of the second, and so on; ret_states (may
+ * be NULL) their states. n is at least the sum of their event counts.
  *
- * The kernel has no call for that. One instant means: the calling thread reads all of them in one go, and each value was
- * read between ret_when->from_ns and ->to_ns. What the values differ by in time is at most that, some microseconds for a
- * few counters; more if the thread lost its CPU in between.
+ * The kernel has no call for that. One instant means: the calling thread reads all of them in one go, and
+ * each value was read between ret_when->from_ns and ->to_ns. What the values differ by in time is at most
+ * that, some microseconds for a few counters; more if the thread lost its CPU in between.
  *
  * At most 65535 sets. Allocates nothing. Returns 0 or -errno.
  */
 RK_API int rk_sets_read(struct rk_set *const *sets, size_t sets_n, struct rk_value *ret, uint32_t *ret_states,
                         size_t n, struct rk_instant *ret_when);
 
-/* Cold: why an event (of a slot; SIZE_MAX: of any) was not counted. Returns 0 and *ret; -ENOENT: it was counted, or is
- * idle. */
+/* Cold: why an event (of a slot; SIZE_MAX: of any) was not counted. Returns 0 and *ret; -ENOENT: it was
+ * counted, or is idle. */
 RK_API int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, struct rk_error *ret);
 
 /*
- * Returns the estimate of what would have been counted between `before` (NULL: the beginning) and `now`, had
- * the event run all the time; NaN where it did not run at all. *ret_bound (may be NULL) gets half the width
- * of a 95 % interval for that estimate, 0 where the event ran throughout.
+ * Returns the estimate of the count between `before` (NULL: the beginning) and `now` if the event ran all the
+ * time; NaN where it did not run at all. *ret_bound (may be NULL) gets half the width of a 95 % interval for
+ * that estimate, 0 where the event ran throughout.
  *
  * The interval is wide, and rightly so. One difference shows how much was counted, not how evenly. What was
  * done while nobody looked may have been of another kind. An event that ran for half of a second has ± 23 %,
@@ -369,8 +376,8 @@ struct rk_estimates;
 /* Begins the estimates of n values. Returns 0 and *ret, or -ENOMEM. */
 RK_API int rk_estimates_open(size_t n, struct rk_estimates **ret, struct rk_error *e);
 
-/* Hot: takes the next reading of all n values. *ret gets n totals, NaN until the event first ran; *ret_bounds (may be
- * NULL) their bounds. Returns 0, or -EINVAL where n is not the one of rk_estimates_open(). */
+/* Hot: takes the next reading of all n values. *ret gets n totals, NaN until the event first ran; *ret_bounds
+ * (may be NULL) their bounds. Returns 0, or -EINVAL where n is not the one of rk_estimates_open(). */
 RK_API int rk_estimates_add(struct rk_estimates *estimates, const struct rk_value *values, size_t n,
                             double *ret, double *ret_bounds);
 

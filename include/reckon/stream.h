@@ -105,8 +105,8 @@ RK_API int rk_stream_period(struct rk_stream *stream, uint32_t event, uint64_t p
  * The kernel requires no_inherit. */
 RK_API int rk_stream_refresh(struct rk_stream *stream, uint32_t event, uint32_t samples);
 
-/* Reads the rings of a set opened with RK_SET_OVERWRITE. next() then returns, in order, what no snapshot has read
- * before. It is the only way to read such rings. */
+/* Reads the rings of a set opened with RK_SET_OVERWRITE. next() then returns, in order, what no snapshot has
+ * read before. It is the only way to read such rings. */
 RK_API int rk_stream_snapshot(struct rk_stream *stream);
 
 /* Makes the world as it is now (see above) the next records, before all that next() has not returned yet: for
@@ -155,10 +155,10 @@ struct rk_columns {
 RK_API int64_t rk_stream_columns(struct rk_stream *stream, struct rk_columns *columns);
 
 /* The fields of an event's tracepoint payload (RK_SAMPLE_RAW), for rk_field_value(): live from tracefs, of a
- * recording from its tracing data. How many there are; 0: it is no tracepoint; -ENOENT: not described,
- * -EACCES: tracefs may not be read. */
-RK_API int rk_stream_field_count(struct rk_stream *stream, uint32_t event);
-/* One of them; its texts live as long as the stream. -ERANGE. */
+ * recording from its tracing data. Returns how many there are; 0: none, or unreadable. */
+RK_API size_t rk_stream_field_count(struct rk_stream *stream, uint32_t event);
+/* Gets one of them; its texts live as long as the stream. Returns -ERANGE beyond the last, and for an event
+ * that is no tracepoint; -ENOENT if the fields are not described; -EACCES if tracefs may not be read. */
 RK_API int rk_stream_field_get(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret);
 
 /* Cold: what the last -errno of next(), release() or sample() was about. -ENOENT: none failed. */

@@ -31,7 +31,8 @@
 #define STACKS_MS \
     20 /* stacks fill a ring in a fraction of a second, and are cheapest to unwind while they are in cache */
 #define READER_MS 100 /* its thread wakes us sooner when there is much */
-#define QUEUE_MB 64u
+#define QUEUE_BYTES (64u << 20)
+#define QUEUE_LEAST (1u << 20)
 #define MAPPING_BYTES_MAX 8192 /* an MMAP2 with the longest path */
 #define BLIND_MS 10            /* how often to ask whether the command has ended, where no descriptor tells */
 
@@ -185,10 +186,10 @@ static int check(const struct rk_capture_options *o, struct rk_error *e)
         return fail_argument(e, RK_STAGE_CAPTURE, "rk_capture_options.flags: 0x%x is unknown", unknown);
     if (o->compression > 22)
         return fail_argument(e, RK_STAGE_CAPTURE, "compression is more than 22");
-    if (o->queue_mb > 4096)
-        return fail_argument(e, RK_STAGE_CAPTURE, "queue_mb is more than 4096");
-    if (o->queue_mb && !(o->flags & RK_CAPTURE_THREAD))
-        return fail_argument(e, RK_STAGE_CAPTURE, "queue_mb has no effect without RK_CAPTURE_THREAD");
+    if (o->queue_bytes && o->queue_bytes < QUEUE_LEAST)
+        return fail_argument(e, RK_STAGE_CAPTURE, "queue_bytes is less than 1 MiB");
+    if (o->queue_bytes && !(o->flags & RK_CAPTURE_THREAD))
+        return fail_argument(e, RK_STAGE_CAPTURE, "queue_bytes has no effect without RK_CAPTURE_THREAD");
     if (o->unwind_regs && !(o->flags & RK_CAPTURE_UNWIND))
         return fail_argument(e, RK_STAGE_CAPTURE, "unwind_regs has no effect without RK_CAPTURE_UNWIND");
     return 0;
@@ -226,7 +227,7 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
         (r = capture_file_open(c, e)) < 0)
         return r;
     if ((o.flags & RK_CAPTURE_THREAD) &&
-        (r = start_reader(c, (size_t)(o.queue_mb ? o.queue_mb : QUEUE_MB) << 20)) < 0)
+        (r = start_reader(c, o.queue_bytes ? o.queue_bytes : QUEUE_BYTES)) < 0)
         return r == -ENOMEM
                    ? fail_memory(e, RK_STAGE_CAPTURE)
                    : fail(e, r, RK_STAGE_CAPTURE, r == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN,

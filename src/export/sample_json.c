@@ -168,15 +168,15 @@ static void write_bounded(struct json *j, const char *key, const unsigned char *
 
 static void write_trace(const struct record *r, struct json *j)
 {
-    int n = r->from->event == RK_NO_EVENT ? 0 : rk_stream_field_count(r->stream, r->from->event);
+    size_t n = r->from->event == RK_NO_EVENT ? 0 : rk_stream_field_count(r->stream, r->from->event);
 
-    if (n <= 0)
+    if (n == 0)
         return;
     json_open(j, "trace", '{');
-    for (int i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct rk_field field = {.size = sizeof field};
         struct rk_field_value v;
-        if (rk_stream_field_get(r->stream, r->from->event, (size_t)i, &field) < 0 || field.is_common)
+        if (rk_stream_field_get(r->stream, r->from->event, i, &field) < 0 || field.is_common)
             continue;
         if (rk_field_value(&field, &r->sample, &v) < 0)
             json_null(j, field.name);

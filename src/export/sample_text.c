@@ -153,12 +153,12 @@ static void write_regs(const struct record *r, struct output *out, uint32_t inte
 /* A tracepoint's own fields. False where they are not described. */
 static bool write_trace(const struct record *r, struct output *out)
 {
-    int n = r->from->event == RK_NO_EVENT ? 0 : rk_stream_field_count(r->stream, r->from->event);
+    size_t n = r->from->event == RK_NO_EVENT ? 0 : rk_stream_field_count(r->stream, r->from->event);
 
-    for (int i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct rk_field field = {.size = sizeof field};
         struct rk_field_value v;
-        if (rk_stream_field_get(r->stream, r->from->event, (size_t)i, &field) < 0 || field.is_common)
+        if (rk_stream_field_get(r->stream, r->from->event, i, &field) < 0 || field.is_common)
             continue;
         output_bytes(out, " ", 1);
         export_safe_text(out, field.name, SIZE_MAX);

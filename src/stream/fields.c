@@ -108,7 +108,8 @@ static const struct event_format *find(const struct stream_formats *formats, uin
     return NULL;
 }
 
-int rk_stream_field_count(struct rk_stream *st, uint32_t event)
+/* How many fields there are, or -errno. */
+static int known_fields(struct rk_stream *st, uint32_t event)
 {
     if (!st)
         return -EINVAL;
@@ -128,9 +129,16 @@ int rk_stream_field_count(struct rk_stream *st, uint32_t event)
     return text ? keep(st->formats, event, text, n) : -ENOENT;
 }
 
+size_t rk_stream_field_count(struct rk_stream *st, uint32_t event)
+{
+    int n = known_fields(st, event);
+
+    return n < 0 ? 0 : (size_t)n;
+}
+
 int rk_stream_field_get(struct rk_stream *st, uint32_t event, size_t index, struct rk_field *ret)
 {
-    int r = rk_stream_field_count(st, event);
+    int r = known_fields(st, event);
 
     if (r < 0)
         return r;

@@ -151,7 +151,7 @@ static void held_back(void)
                                .sample = RK_SAMPLE_CALLCHAIN,
                                .ring_bytes = 64 << 10};
     struct rk_capture_options co = {
-        .size = sizeof co, .path = "data", .flags = RK_CAPTURE_THREAD, .queue_mb = 1};
+        .size = sizeof co, .path = "data", .flags = RK_CAPTURE_THREAD, .queue_bytes = 1u << 20};
     struct rk_capture_stats stats = {.size = sizeof stats};
     struct session s = session_open("page-faults:u", NULL, &o);
     struct rk_capture *c;

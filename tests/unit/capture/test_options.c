@@ -52,8 +52,8 @@ static void unknown_bits(void **state)
 static void without_effect(void **state)
 {
     (void)state;
-    refused(WITH(.queue_mb = 1), "without RK_CAPTURE_THREAD");
-    refused(WITH(.queue_mb = 1, .flags = RK_CAPTURE_UNWIND), "without RK_CAPTURE_THREAD");
+    refused(WITH(.queue_bytes = 1u << 20), "without RK_CAPTURE_THREAD");
+    refused(WITH(.queue_bytes = 1u << 20, .flags = RK_CAPTURE_UNWIND), "without RK_CAPTURE_THREAD");
     refused(WITH(.unwind_regs = 1), "without RK_CAPTURE_UNWIND");
     refused(WITH(.unwind_regs = 1, .flags = RK_CAPTURE_THREAD), "without RK_CAPTURE_UNWIND");
 }
@@ -62,14 +62,15 @@ static void out_of_range(void **state)
 {
     (void)state;
     refused(WITH(.compression = 23), "compression");
-    refused(WITH(.queue_mb = 4097, .flags = RK_CAPTURE_THREAD), "queue_mb");
+    refused(WITH(.queue_bytes = (1u << 20) - 1, .flags = RK_CAPTURE_THREAD), "queue_bytes");
 }
 
 /* What was refused above has an effect with its flag: the same set takes it. */
 static void with_effect(void **state)
 {
     (void)state;
-    struct rk_capture_options o = RK_INIT(o, .flags = RK_CAPTURE_THREAD, .queue_mb = 1, .path = path);
+    struct rk_capture_options o =
+        RK_INIT(o, .flags = RK_CAPTURE_THREAD, .queue_bytes = 1u << 20, .path = path);
     struct rk_error e = RK_INIT(e);
     struct rk_capture *c = NULL;
 

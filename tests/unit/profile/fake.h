@@ -77,10 +77,10 @@ static inline int fake_fields_of(uint32_t event)
     return event == 1 ? fake_field_n : 0;
 }
 
-int rk_stream_field_count(struct rk_stream *stream, uint32_t event)
+size_t rk_stream_field_count(struct rk_stream *stream, uint32_t event)
 {
     (void)stream;
-    return fake_fields_of(event);
+    return (size_t)fake_fields_of(event);
 }
 
 int rk_stream_field_get(struct rk_stream *stream, uint32_t event, size_t index, struct rk_field *ret)
