@@ -102,7 +102,7 @@ RK_API int rk_stream_resume(struct rk_stream *stream);
 RK_API int rk_stream_period(struct rk_stream *stream, uint32_t event, uint64_t period);
 
 /* Lets a disabled event take so many more samples on each thread and CPU; then the kernel disables it again.
- * The kernel requires no_inherit. */
+ * The kernel requires RK_SET_NO_INHERIT. */
 RK_API int rk_stream_refresh(struct rk_stream *stream, uint32_t event, uint32_t samples);
 
 /* Reads the rings of a set opened with RK_SET_OVERWRITE. next() then returns, in order, what no snapshot has
