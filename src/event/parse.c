@@ -226,7 +226,7 @@ static int64_t event_bytes(struct parser *p, const char *at)
     return (int64_t)n;
 }
 
-/* The event at `name` can't be had here, for the reason in p->e: it stays in the list, absent. */
+/* Keeps the unknown event at `name` in the list, absent, with the reason in p->e. */
 static int keep_absent(struct parser *p, size_t first, const char *name)
 {
     int rc = 0;

@@ -27,8 +27,8 @@ struct layout {
     uint32_t regs_user_bytes, regs_intr_bytes; /* of one set of registers */
     uint16_t head_bytes;                       /* header and fixed words of a sample */
     uint16_t trailer_bytes;                    /* 0: records carry none */
-    uint16_t
-        plain_bytes; /* of a sample of LAYOUT_PLAIN alone, without the chain's entries; 0: it has other fields */
+    /* Of a sample of LAYOUT_PLAIN alone, without the chain's entries; 0: it has other fields. */
+    uint16_t plain_bytes;
     /* Offsets: in a sample from its start, in a trailer back from the record's end. 0: not there. */
     struct layout_place {
         uint8_t tid, time, id, cpu;

@@ -113,10 +113,10 @@ struct rk_set {
     bool partial;       /* some group is not open on some slot: set/where.h */
     bool plain; /* no event is absent, no group is read singly or in user space, and no read has ever failed:
                      * a slot's descriptors are its events' in their order, and nothing need be looked up */
-    uint32_t
-        only_read; /* plain, and one read(2) of so many bytes, each value in a word, gives a slot; else 0 */
-    struct perf_page
-        *only_page; /* while one event, all there is, is enabled and has a page: that; else NULL */
+    /* Plain, and one read(2) of so many bytes, each value in a word, gives a slot; else 0. */
+    uint32_t only_read;
+    /* While one event, all there is, is enabled and has a page: that; else NULL. */
+    struct perf_page *only_page;
     struct rk_set_options options;
     struct set_whom whom;
     /* The live stream's, or NULL: called when rk_set_enable() has enabled the set. */
