@@ -4,7 +4,13 @@
  *     file:  header (104) | ids | attrs + where their ids are | data: records | feature table | features
  *     pipe:  header (16)  | records, with HEADER_ATTR, HEADER_FEATURE … among them
  *
- * The feature table has one section per bit that is set in header.features, in the order of bits.
+ * The feature table has one section per bit that is set in header.features, in the order of bits. Right behind it,
+ * before the features' bytes, stands what is reckon's own, unless there is none:
+ *
+ *     { u64 magic, n; { u64 bit, offset, size; } [n]; }
+ *
+ * These have no bit in the header: of an unknown one perf skips the section when it reads, but perf inject, which writes
+ * the header anew, looks it up past the end of its table and dies. A tool that goes by the offsets never sees them.
  */
 #ifndef PERFDATA_FORMAT_H
 #define PERFDATA_FORMAT_H
@@ -75,8 +81,15 @@ enum {
     FEATURE_SAMPLE_TIME = 21,
     FEATURE_CLOCKID = 23,
     FEATURE_COMPRESSED = 27,
-    FEATURE_LEDGER = 255, /* reckon's own; perf ignores it */
+    FEATURE_OWN = 128,    /* from here on reckon's own */
+    FEATURE_LEDGER = 255, /* the first recordings had this one in the header */
     FEATURE_MAX = 256,
+};
+
+#define PERFDATA_OWN_MAGIC UINT64_C(0x314e574f4b434552) /* "RECKOWN1" */
+struct perfdata_own {
+    uint64_t bit;
+    struct perfdata_section section;
 };
 
 /* A build-id's header.misc: the byte behind its 20 says how many of them count. */

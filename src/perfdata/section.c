@@ -79,37 +79,71 @@ int section_attrs(const struct window *file, const struct perfdata_header *heade
     return 0;
 }
 
-/* The feature whose entry in the table is at `entry`. */
-static int take_feature(const struct window *file, uint64_t entry, unsigned bit, struct contents *contents)
+/* A feature, by its section. */
+static int take_feature(const struct window *file, struct perfdata_section s, unsigned bit,
+                        struct contents *contents)
 {
-    struct perfdata_section s = {entry, sizeof s};
-    _cleanup_free_ unsigned char *place = NULL, *bytes = NULL;
+    _cleanup_free_ unsigned char *bytes = NULL;
 
-    int r = section_load(file, s, sizeof s, &place);
-    if (r < 0)
-        return r;
-    memcpy(&s, place, sizeof s);
     if (bit == FEATURE_TRACING_DATA && s.size > TRACING_BYTES_MAX)
         return in_file(file, s) ? 0 : -EBADMSG;
-    r = section_load(file, s, FEATURE_BYTES_MAX, &bytes);
+    int r = section_load(file, s, FEATURE_BYTES_MAX, &bytes);
     return r < 0 ? r : contents_feature(contents, bit, bytes, s.size);
+}
+
+/* `n` bytes at `at`, into `ret`; -EBADMSG: they are not all there. */
+static int load_words(const struct window *file, uint64_t at, void *ret, size_t n)
+{
+    _cleanup_free_ unsigned char *bytes = NULL;
+    int r = section_load(file, (struct perfdata_section){at, n}, n, &bytes);
+
+    if (r == 0)
+        memcpy(ret, bytes, n);
+    return r;
+}
+
+/* Our own features, whose table is at `table` if there is one. */
+static int take_own(const struct window *file, uint64_t table, struct contents *contents)
+{
+    struct perfdata_own entry = {0};
+    uint64_t head[2] = {0};
+    int r = load_words(file, table, head, sizeof head), worst = 0;
+
+    if (r < 0 || head[0] != PERFDATA_OWN_MAGIC)
+        return r == -EBADMSG ? 0 : r;
+    if (head[1] > FEATURE_MAX - FEATURE_OWN)
+        return -EBADMSG;
+    for (uint64_t i = 0; i < head[1] && (r == 0 || r == -EBADMSG); i++) {
+        r = load_words(file, table + sizeof head + i * sizeof entry, &entry, sizeof entry);
+        if (r == 0 && entry.bit >= FEATURE_OWN && entry.bit < FEATURE_MAX)
+            r = take_feature(file, entry.section, (unsigned)entry.bit, contents);
+        worst = r < 0 ? r : worst;
+    }
+    return r < 0 && r != -EBADMSG ? r : worst;
 }
 
 int section_features(const struct window *file, const struct perfdata_header *header, uint64_t table,
                      struct contents *contents, bool *ret_whole)
 {
+    struct perfdata_section s;
     bool any = false, whole = true;
+    int r;
 
     for (unsigned bit = 0; bit < FEATURE_MAX; bit++) {
         if (!(header->features[bit / 64] >> bit % 64 & 1))
             continue;
-        int r = take_feature(file, table, bit, contents);
+        r = load_words(file, table, &s, sizeof s);
+        if (r == 0)
+            r = take_feature(file, s, bit, contents);
         if (r < 0 && r != -EBADMSG)
             return r;
         any = true;
         whole &= r == 0;
-        table += sizeof(struct perfdata_section);
+        table += sizeof s;
     }
-    *ret_whole = any && whole;
+    r = any ? take_own(file, table, contents) : 0;
+    if (r < 0 && r != -EBADMSG)
+        return r;
+    *ret_whole = any && whole && r == 0;
     return 0;
 }

@@ -3,7 +3,7 @@
  * an event's section is being written:
  *
  *     header (data.size 0) | ids | attrs | records, flush by flush: bytes first, then data.size …
- *     … | feature table | features | then the header once more, with the bits of the features
+ *     … | feature table | our own features | features | then the header once more, with their bits
  *
  * A feature's bytes are collected in memory; they are few.
  */
@@ -190,26 +190,58 @@ uint64_t perfdata_writer_bytes(const struct perfdata_writer *w)
 
 /* ---- the end ---- */
 
-/* The table, then what it points to; the header's bits are set, and written by the caller. */
-static int write_features(struct perfdata_writer *w)
+/* Where a feature's bytes will stand; *at moves on behind them. */
+static struct perfdata_section take_section(const struct writing_feature *feature, uint64_t *at)
 {
+    struct perfdata_section section = {*at, feature->bytes.n};
+
+    *at += section.size;
+    return section;
+}
+
+/* The table, and behind it that of our own, whose bytes come before the others': a copy that was cut lacks features then.
+ */
+static int put_tables(struct perfdata_writer *w, size_t own, bytes_t *to)
+{
+    const struct writing_feature *all = w->features.items;
+    size_t n = w->features.n - own;
+    uint64_t head[2] = {PERFDATA_OWN_MAGIC, own};
+    uint64_t at = w->written + n * sizeof(struct perfdata_section) +
+                  (own ? sizeof head + own * sizeof(struct perfdata_own) : 0);
     bytes_t table = {0};
-    uint64_t at = w->written + w->features.n * sizeof(struct perfdata_section);
-    int r = 0;
+    int r = own ? bytes_put(&table, head, sizeof head) : 0;
 
-    for (size_t i = 0; r == 0 && i < w->features.n; i++) {
-        const struct writing_feature *feature = &w->features.items[i];
-        struct perfdata_section section = {at, feature->bytes.n};
-
-        w->header.features[feature->bit / 64] |= UINT64_C(1) << feature->bit % 64;
-        at += section.size;
-        r = bytes_put(&table, &section, sizeof section);
+    for (size_t i = n; r == 0 && i < w->features.n; i++) {
+        struct perfdata_own entry = {all[i].bit, take_section(&all[i], &at)};
+        r = bytes_put(&table, &entry, sizeof entry);
+    }
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        struct perfdata_section section = take_section(&all[i], &at);
+        w->header.features[all[i].bit / 64] |= UINT64_C(1) << all[i].bit % 64;
+        r = bytes_put(to, &section, sizeof section);
     }
     if (r == 0)
-        r = writing_bytes(w, table.items, table.n);
+        r = bytes_put(to, table.items, table.n);
     vector_free(&table);
-    for (size_t i = 0; r == 0 && i < w->features.n; i++)
-        r = writing_bytes(w, w->features.items[i].bytes.items, w->features.items[i].bytes.n);
+    return r;
+}
+
+/* The tables, then what they point to; the header's bits are set, and written by the caller. */
+static int write_features(struct perfdata_writer *w)
+{
+    bytes_t tables = {0};
+    size_t n = w->features.n, own = 0;
+
+    while (own < n && w->features.items[n - 1 - own].bit >= FEATURE_OWN)
+        own++;
+    int r = put_tables(w, own, &tables);
+    if (r == 0)
+        r = writing_bytes(w, tables.items, tables.n);
+    vector_free(&tables);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        const bytes_t *bytes = &w->features.items[(n - own + i) % n].bytes;
+        r = writing_bytes(w, bytes->items, bytes->n);
+    }
     return r;
 }
 
@@ -223,7 +255,7 @@ static int write_pipe_features(struct perfdata_writer *w)
         bytes_t record = {0};
         uint64_t bit = feature->bit;
 
-        if (bit == FEATURE_LEDGER || bit == FEATURE_COMPRESSED)
+        if (bit >= FEATURE_OWN || bit == FEATURE_COMPRESSED)
             continue;
         if (bit == FEATURE_BUILD_ID) {
             r = writing_bytes(w, feature->bytes.items, feature->bytes.n);

@@ -309,6 +309,61 @@ static void wrong_arguments(void **state)
     close(fd);
 }
 
+/* What is reckon's own has no bit in the header, at which perf inject would die, and is missed where it is damaged. */
+static void own_features(void **state)
+{
+    (void)state;
+    int fd = small_file(10);
+    bytes_t b = bytes_of(fd);
+    const uint64_t *bits = header_of(&b)->features;
+    assert_true(bits[0] > 0);
+    assert_int_equal(bits[FEATURE_OWN / 64], 0);
+    assert_int_equal(bits[3], 0);
+
+    uint64_t *own = (uint64_t *)(void *)(b.items + header_of(&b)->data.offset + header_of(&b)->data.size) +
+                    2 * (size_t)__builtin_popcountll(bits[0]);
+    assert_int_equal(own[0], PERFDATA_OWN_MAGIC);
+    assert_int_equal(own[1], 1);
+    assert_int_equal(own[2], FEATURE_LEDGER);
+
+    const struct {
+        size_t word;
+        uint64_t value;
+        bool whole, ledger;
+    } cases[] = {{1, 1, true, true},   {0, 0, true, false},          {1, 129, false, false},
+                 {2, 12, true, false}, {2, 254, true, false},        {3, UINT64_MAX, false, false},
+                 {1, 0, true, false},  {4, UINT64_MAX, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct perfdata_reader *r;
+        struct perfdata_info info;
+        uint64_t was = own[cases[i].word];
+        own[cases[i].word] = cases[i].value;
+        int changed = file_of(b.items, b.n);
+        own[cases[i].word] = was;
+        assert_int_equal(perfdata_reader_open_fd(changed, "x", &r, NULL), 0);
+        perfdata_reader_info(r, &info);
+        assert_int_equal(info.finished, cases[i].whole);
+        assert_string_equal(info.ledger, cases[i].ledger ? "kept 17\nlost 0 of 17\n" : "");
+        perfdata_reader_close(r);
+        close(changed);
+    }
+
+    /* The first recordings: a bit of the header, the last one, and its section the last of the table. */
+    memmove(own, own + 3, 2 * sizeof *own);
+    header_of(&b)->features[3] = UINT64_C(1) << 63;
+    int first = file_of(b.items, b.n);
+    struct perfdata_reader *r;
+    struct perfdata_info info;
+    assert_int_equal(perfdata_reader_open_fd(first, "x", &r, NULL), 0);
+    perfdata_reader_info(r, &info);
+    assert_string_equal(info.ledger, "kept 17\nlost 0 of 17\n");
+    assert_true(info.finished);
+    perfdata_reader_close(r);
+    close(first);
+    close(fd);
+    free(b.items);
+}
+
 /* Pipe mode: the same records, names and features; the reader wants nothing that a pipe can't give. */
 static void pipes(void **state)
 {
@@ -383,6 +438,7 @@ int main(void)
         cmocka_unit_test(attrs_no_longer_than_need_be),
         cmocka_unit_test(no_space),
         cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(own_features),
         cmocka_unit_test(pipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
