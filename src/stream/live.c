@@ -240,6 +240,7 @@ void live_ways(struct rk_stream *st)
     st->refill = straight ? NULL : single ? live_held : live_refill;
     st->ring = straight && !st->deferred && stream_alike(st) ? live->rings[0].ring : NULL;
     st->fork_word = set_fork_word(live->set);
+    live_world_first(st);
 }
 
 void live_feed(struct rk_stream *st, const struct live_feeder *feeder)

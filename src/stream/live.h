@@ -80,6 +80,8 @@ bool live_world_wanted(const struct rk_set *set);
 int live_world_begin(struct rk_stream *stream);
 /* Says why the world could not be made. Returns `code`. */
 int live_world_explain(int code, struct rk_error *ret);
+/* What is still to be given of it goes out first, whichever way the stream takes from then on. */
+void live_world_first(struct rk_stream *stream);
 /* Drops the rest of the world. */
 void live_world_drop(struct rk_stream *stream);
 /* Frees the world's records once they are out. */

@@ -56,8 +56,12 @@ static int world_give(struct rk_stream *st, struct rk_record *ret)
     return r;
 }
 
-static void world_first(struct rk_stream *st)
+void live_world_first(struct rk_stream *st)
 {
+    const struct live_world *world = &st->live->world;
+
+    if (world->at == world->bytes.n && !world->error)
+        return;
     st->straight = world_give;
     st->views = NULL;
     st->ring = NULL;
@@ -175,8 +179,6 @@ int live_world(struct rk_stream *st, uint32_t parts)
     if (r == 0)
         at->made |= parts;
     live_ways(st);
-    if (at->at < at->bytes.n || at->error)
-        world_first(st);
     return r;
 }
 
@@ -200,7 +202,7 @@ static void world_enabled(void *context)
     int r = live_world(st, parts);
     if (r < 0) {
         world->error = stream_fail(st, (struct stream_fault){.code = r, .where = STREAM_FAULT_WORLD});
-        world_first(st);
+        live_world_first(st);
     }
 }
 
