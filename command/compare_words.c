@@ -102,7 +102,7 @@ static int plain(struct split *s, bool begins)
     if (begins && c == '#')
         return wrong(s, s->at, "sh would take this for a comment: quote it");
     if (begins && s->first && is_assignment(s->text + s->at))
-        return wrong(s, s->at, "a variable is set by the shell: use env NAME=value …, or --shell");
+        return wrong(s, s->at, "a variable is set by the shell: use env NAME=value ..., or --shell");
     *s->to++ = c;
     s->at++;
     return 0;

@@ -63,9 +63,34 @@ static void print_side(const char *what, const char *path, const struct rk_profi
     printf("%-7s %s%s%s: ", what, c.strong, print_safe(path, name, sizeof name), c.plain);
     recording_print_loss(stdout, &s.loss);
     printf("; %s", print_safe(s.event, event, sizeof event));
-    if (s.last_time)
-        printf(", %.3f s", (double)(s.last_time - s.first_time) / 1e9);
+    if (s.duration)
+        printf(", %.3f s", (double)s.duration / 1e9);
     putchar('\n');
+}
+
+/* What they have in common: by how much the whole changed, how they are compared, which rows were found again. */
+static void print_whole(const struct rk_profile_diff *d, const struct rk_profile *before,
+                        const struct rk_profile *after, uint32_t normalise)
+{
+    static const char *const how[] = {"shares are compared", "as they are", "rates are compared"};
+    struct rk_profile_summary s[2] = {{.size = sizeof s[0]}, {.size = sizeof s[1]}};
+    char was[64], is[64], rows[64], event[128];
+
+    rk_profile_summary(before, &s[0]);
+    rk_profile_summary(after, &s[1]);
+    printf("whole   %s, now %s", print_amount(d->before_weight, s[0].unit, was, sizeof was),
+           print_amount(d->after_weight, s[1].unit, is, sizeof is));
+    if (strcmp(s[0].event, s[1].event) != 0)
+        printf(" of another event (%s)", print_safe(s[1].event, event, sizeof event));
+    else if (d->before_weight)
+        printf(": %+.1f %%",
+               100.0 * ((double)d->after_weight - (double)d->before_weight) / (double)d->before_weight);
+    printf("; %s", how[normalise]);
+    if (d->scale != 1)
+        printf(", before x %.3g", d->scale);
+    printf("\nrows    %s in both, ", print_count(d->matched, rows, sizeof rows));
+    printf("%s only before, ", print_count(d->before_only, rows, sizeof rows));
+    printf("%s only after\n", print_count(d->after_only, rows, sizeof rows));
 }
 
 /* A bar to the left for less, to the right for more. */
@@ -84,43 +109,90 @@ static void print_bar(const struct colours *c, double share)
     printf("  %s%s%s|%s%s%s", c->good, less, c->plain, c->bad, more, c->plain);
 }
 
-static void print_rows(const struct rk_profile_diff *d, const struct shape *w)
+/* What is small next to what samples vary by, which is as much as two standard errors. */
+static bool is_chance(const struct rk_profile_diff *d, size_t i)
 {
-    struct colours c = print_colours(stdout);
-    size_t width = print_width(stdout), shown = 0, hidden = 0;
-    bool bars = width == SIZE_MAX || width >= 70;
-    size_t room = width == SIZE_MAX                       ? SIZE_MAX
-                  : width > 36 + (bars ? 2 * BAR + 3 : 0) ? width - 26 - (bars ? 2 * BAR + 3 : 0)
-                                                          : 10;
-    double most = d->n ? fabs(d->change[0]) : 0;
+    return fabs(d->change[i]) < 2 * d->noise[i];
+}
+
+struct layout {
+    struct colours c;
+    bool bars;
+    size_t room; /* of the name */
+    double most; /* the change that has the longest bar */
+};
+
+static struct layout layout_of(const struct rk_profile_diff *d)
+{
+    struct layout l = {.c = print_colours(stdout), .most = d->n ? fabs(d->change[0]) : 0, .room = SIZE_MAX};
+    size_t width = print_width(stdout), figures;
+
+    l.bars = width == SIZE_MAX || width >= 90;
+    figures = 29 + (l.bars ? 2 * BAR + 3 : 0);
+    if (width != SIZE_MAX)
+        l.room = width > figures + 10 ? width - figures : 10;
+    return l;
+}
+
+static void print_row(const struct rk_profile_diff *d, size_t i, const struct layout *l)
+{
+    double before = percent((double)d->before[i] * d->scale, d->after_weight);
+    bool chance = is_chance(d, i);
+    char text[1024], place[512], rest[600] = "";
+    const char *name = d->name[i][0] ? d->name[i] : "[unknown]";
+
+    if (d->file[i])
+        snprintf(place, sizeof place, "%s:%" PRIu32, print_last_part(d->file[i]), d->line[i]);
+    else
+        snprintf(place, sizeof place, "%s", d->module[i] ? d->module[i] : "");
+    printf("%s%8.2f %8.2f %+8.2f%s", chance ? l->c.faint : "", before,
+           percent((double)d->after[i], d->after_weight), percent(d->change[i], d->after_weight),
+           chance ? " ~" : "  ");
+    if (l->bars && !chance)
+        print_bar(&l->c, l->most > 0 ? d->change[i] / l->most : 0);
+    else if (l->bars)
+        printf("  %*s|%*s", BAR, "", BAR, "");
+    report_row_name(name, place, d->file[i] != NULL, l->room, text, sizeof text, rest, sizeof rest);
+    printf("  %s%s%s\n", text, rest, l->c.plain);
+}
+
+static void print_heading(const struct rk_profile_diff *d, const struct layout *l)
+{
+    printf("\n%sbefore %%  after %%   points%s    %s%s\n", l->c.faint,
+           l->bars ? "                       " : "",
+           d->per == RK_PER_LINE       ? "function, line"
+           : d->per == RK_PER_FUNCTION ? "function, module"
+                                       : "",
+           l->c.plain);
+}
+
+static void print_rows(const struct rk_profile_diff *d, const struct shape *w, const char *again)
+{
+    struct layout l = layout_of(d);
+    size_t shown = 0, hidden = 0, chance = 0;
 
     for (size_t i = 0; i < d->n; i++) {
-        double before = percent((double)d->before[i] * d->scale, d->after_weight);
         double change = percent(d->change[i], d->after_weight);
-        char text[1024], name[512];
         if (fabs(change) < w->limit || (w->lines && shown >= w->lines)) {
             hidden++;
             continue;
         }
         if (shown++ == 0)
-            printf("\n%s before   after  change%s  %s%s\n", c.faint, bars ? "                       " : "",
-                   d->per <= RK_PER_LINE ? "function, module" : "", c.plain);
-        printf("%7.2f %7.2f %+7.2f", before, percent((double)d->after[i], d->after_weight), change);
-        if (bars)
-            print_bar(&c, most > 0 ? d->change[i] / most : 0);
-        snprintf(name, sizeof name, "%s%s%s", d->name[i][0] ? d->name[i] : "[unknown]",
-                 d->module[i] && d->module[i][0] ? ", " : "", d->module[i] ? d->module[i] : "");
-        size_t n = strlen(name);
-        if (d->file[i] && n < sizeof name)
-            snprintf(name + n, sizeof name - n, ", %s:%" PRIu32, d->file[i], d->line[i]);
-        printf("  %s\n", report_name(name, room, text, sizeof text));
+            print_heading(d, &l);
+        chance += is_chance(d, i);
+        print_row(d, i, &l);
     }
     if (d->n == 0)
         printf("\nNo difference.\n");
     else if (shown == 0)
-        printf("\nNo difference of %.2f %% or more; %zu smaller ones: --percent-limit 0\n", w->limit, hidden);
+        printf("\nNo difference of %.2f points or more; %zu smaller ones: %s --percent-limit 0\n", w->limit,
+               hidden, again);
     else if (hidden)
-        printf("%s        … %zu more: --lines 0 --percent-limit 0%s\n", c.faint, hidden, c.plain);
+        printf("%s        %s %zu more: %s --lines 0 --percent-limit 0%s\n", l.c.faint, print_ellipsis(),
+               hidden, again, l.c.plain);
+    if (chance)
+        printf("%s~ no more than chance may do with so few samples (two standard errors)%s\n", l.c.faint,
+               l.c.plain);
 }
 
 static void print_csv(const struct rk_profile_diff *d)
@@ -145,8 +217,9 @@ static void print_csv(const struct rk_profile_diff *d)
 static void print_json(const struct rk_profile_diff *d)
 {
     printf("{\"version\":\"" RK_VERSION "\",\"scale\":%.17g,\"before_weight\":%" PRIu64
-           ",\"after_weight\":%" PRIu64 ",\"rows\":[",
-           d->scale, d->before_weight, d->after_weight);
+           ",\"after_weight\":%" PRIu64 ",\"matched\":%" PRIu64 ",\"before_only\":%" PRIu64
+           ",\"after_only\":%" PRIu64 ",\"rows\":[",
+           d->scale, d->before_weight, d->after_weight, d->matched, d->before_only, d->after_only);
     for (size_t i = 0; i < d->n; i++) {
         printf("%s{\"name\":", i ? "," : "");
         print_json_text(stdout, d->name[i]);
@@ -158,9 +231,11 @@ static void print_json(const struct rk_profile_diff *d)
             printf(",\"line\":%" PRIu32, d->line[i]);
         }
         printf(",\"before\":%" PRIu64 ",\"after\":%" PRIu64 ",\"change\":%.17g,\"before_total\":%" PRIu64
-               ",\"after_total\":%" PRIu64 ",\"change_total\":%.17g}",
+               ",\"after_total\":%" PRIu64
+               ",\"change_total\":%.17g,\"noise\":%.17g,\"before_samples\":%" PRIu64
+               ",\"after_samples\":%" PRIu64 "}",
                d->before[i], d->after[i], d->change[i], d->before_total[i], d->after_total[i],
-               d->change_total[i]);
+               d->change_total[i], d->noise[i], d->before_samples[i], d->after_samples[i]);
     }
     printf("]}\n");
 }
@@ -177,10 +252,10 @@ static int take(const struct options *o, int id, struct words *w)
     return 0;
 }
 
-static int show(const struct rk_profile_diff *d, const struct shape *w)
+static int show(const struct rk_profile_diff *d, const struct shape *w, const char *again)
 {
     if (!w->format)
-        print_rows(d, w);
+        print_rows(d, w, again ? again : "");
     else if (strcmp(w->format, "csv") == 0)
         print_csv(d);
     else
@@ -199,7 +274,7 @@ int verb_diff(int argc, char **argv)
         .usage = "[options] BEFORE AFTER",
         .about = "Shows what changed from one recording to another, greatest change first: shares of the "
                  "whole, in\n"
-                 "percentage points.",
+                 "percentage points. Functions of two builds are matched by name and module, then by name.",
         .table = table,
     };
     __attribute__((cleanup(words_free))) struct words w = {.shape = {.limit = 0.01, .lines = 30}};
@@ -219,11 +294,12 @@ int verb_diff(int argc, char **argv)
         return options_wrong(&o, "two recordings are compared: BEFORE AFTER");
     if ((status = shape_check(&o, &w.shape)))
         return status;
+    w.view.again = options_again(&o);
     handle_recording struct recording before = {0}, after = {0};
     if ((status = read_one(o.rest[0], &w.view, &before)) || (status = read_one(o.rest[1], &w.view, &after)))
         return status;
     if (w.shape.page.path) {
-        status = page_of_pair("diff", before.profiles[0], after.profiles[0], &w.shape.page);
+        status = page_of_pair("diff", before.profiles[0], after.profiles[0], w.normalise, &w.shape.page);
         return status == 0 && (before.damaged || after.damaged) ? STATUS_FAILED : status;
     }
     if (rk_profile_diff(before.profiles[0], after.profiles[0], w.shape.per, w.normalise, &d, &e) < 0)
@@ -231,8 +307,9 @@ int verb_diff(int argc, char **argv)
     if (!w.shape.format) {
         print_side("before", o.rest[0], before.profiles[0]);
         print_side("after", o.rest[1], after.profiles[0]);
+        print_whole(d, before.profiles[0], after.profiles[0], w.normalise);
     }
-    status = show(d, &w.shape);
+    status = show(d, &w.shape, w.view.again);
     rk_profile_diff_free(d);
     return status == 0 && (before.damaged || after.damaged) ? STATUS_FAILED : status;
 }

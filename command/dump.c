@@ -15,8 +15,8 @@
 
 static const struct option table[] = {
     {'i', 'i', "input", "FILE", "the recording; default perf.data (also as a plain word; - is stdin)"},
-    {'F', 'F', "fields", "LIST", "show these fields of samples: comm,tid,time,event,ip,sym,dso …"},
-    {'T', 0, "type", "LIST", "only these types of records: sample,mmap2,comm,lost …"},
+    {'F', 'F', "fields", "LIST", "show these fields of samples: comm,tid,time,event,ip,sym,dso ..."},
+    {'T', 0, "type", "LIST", "only these types of records: sample,mmap2,comm,lost ..."},
     {'e', 'e', "event", "EVENT", "only records of this event, which may be a pattern; may be repeated"},
     {'p', 'p', "pid", "LIST", "only these processes"},
     {'t', 't', "tid", "LIST", "only these threads"},

@@ -124,6 +124,7 @@ int verb_export(int argc, char **argv)
         return status;
     if (o.rest_n > 1 || (o.rest_n == 1 && w.input))
         return options_wrong(&o, "one recording at a time; reckon merge makes one of several");
+    w.view.again = options_again(&o);
     handle_recording struct recording recording = {0};
     status = view_read("export", o.rest_n ? o.rest[0] : w.input, &w.view, !has_events(w.format), &recording);
     if (status)
@@ -170,7 +171,7 @@ int verb_merge(int argc, char **argv)
     struct options o = {
         .verb = "merge",
         .mixed = true,
-        .usage = "[-o OUT] FILE FILE …",
+        .usage = "[-o OUT] FILE FILE...",
         .about = "Makes one profile of several: of runs, of machines. What it writes, report, diff and "
                  "export read.",
         .table = merge_table,

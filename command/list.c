@@ -276,7 +276,7 @@ int verb_list(int argc, char **argv)
 {
     struct options o = {
         .verb = "list",
-        .usage = "[WORD…] [options]",
+        .usage = "[WORD...] [options]",
         .about =
             "What can be counted here, by group. What exists and can't be opened is shown with the reason,\n"
             "found by trying. With words: all events that have each of them in name or description.",

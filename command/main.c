@@ -30,8 +30,9 @@ static const struct verb {
 
 static void print_usage(FILE *to)
 {
-    fputs("usage: reckon VERB [options] …\n\nreckon counts and samples what programs do to the machine.\n\n",
-          to);
+    fputs(
+        "usage: reckon VERB [options] ...\n\nreckon counts and samples what programs do to the machine.\n\n",
+        to);
     for (size_t i = 0; i < VERB_N; i++)
         fprintf(to, "  %-9s %s\n", verbs[i].name, verbs[i].about);
     fputs("\n  reckon VERB --help   the options of a verb\n  reckon --version     the version\n"

@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include "command.h"
+#include "print.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEFT 26 /* columns of an option in the help */
+#define LEFT 26         /* columns of an option in the help */
+#define AGAIN_MOST 4000 /* bytes of a command that is shown again */
 
 static const struct option help_option = {'h', 'h', "help", NULL, "show this help"};
 
 void options_begin(struct options *o, int argc, char **argv)
 {
-    o->at = argv;
+    o->at = o->words = argv;
     o->rest = o->last = argv + argc;
     o->rest_n = 0;
     o->in = NULL;
@@ -178,6 +180,19 @@ const char *options_word(struct options *o, const char *missing)
         return *o->at++;
     options_wrong(o, "%s", missing);
     return NULL;
+}
+
+char *options_again(const struct options *o)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *to = open_memstream(&text, &n);
+
+    if (!to)
+        return strdup("");
+    fprintf(to, "reckon %s%s", o->verb, o->words < o->last ? " " : "");
+    print_words(to, o->words, AGAIN_MOST);
+    return fclose(to) == 0 ? text : strdup("");
 }
 
 int options_status(int answer)

@@ -34,6 +34,7 @@ struct options {
     bool mixed;
 
     const char *value; /* of the option just returned */
+    char **words;      /* all of them */
     char **rest;       /* after the end: the words that are no options, NULL-terminated */
     int rest_n;
 
@@ -50,6 +51,9 @@ int options_next(struct options *o);
 
 /* A further word of an option that takes several (-P NAME MIN MAX); NULL with `missing` printed. */
 const char *options_word(struct options *o, const char *missing);
+
+/* "reckon VERB WORD...", quoted for a shell, to be typed again with further options. The caller frees it; "" without memory. */
+char *options_again(const struct options *o);
 
 /* The exit status for a negative answer of options_next(). */
 int options_status(int answer);

@@ -89,15 +89,15 @@ static void tell(const char *verb, const char *path)
 
 /* `before` NULL: there is none. */
 static int write_page(const char *verb, const struct rk_profile *before, const struct rk_profile *profile,
-                      const struct page_options *options)
+                      uint32_t normalise, const struct page_options *options)
 {
     struct rk_error e = {.size = sizeof e};
     const char *path = options->path;
     bool to_stdout = strcmp(path, "-") == 0;
     struct rk_sink out = print_sink(stdout);
-    int rc = !to_stdout ? (before ? rk_profile_pair_export_path(before, profile, "html", path, &e)
+    int rc = !to_stdout ? (before ? rk_profile_pair_export_path(before, profile, normalise, "html", path, &e)
                                   : rk_profile_export_path(profile, "html", path, &e))
-             : before   ? rk_profile_pair_export(before, profile, "html", &out, &e)
+             : before   ? rk_profile_pair_export(before, profile, normalise, "html", &out, &e)
                         : rk_profile_export(profile, "html", &out, &e);
 
     if (rc < 0)
@@ -119,12 +119,12 @@ int page_of_file(const char *verb, const char *path, const struct view *view,
     int status = view_read(verb, path, view, false, &all);
 
     if (status == 0)
-        status = write_page(verb, NULL, all.profiles[0], options);
+        status = write_page(verb, NULL, all.profiles[0], 0, options);
     return status == 0 && all.damaged ? STATUS_FAILED : status;
 }
 
 int page_of_pair(const char *verb, const struct rk_profile *before, const struct rk_profile *after,
-                 const struct page_options *options)
+                 uint32_t normalise, const struct page_options *options)
 {
-    return write_page(verb, before, after, options);
+    return write_page(verb, before, after, normalise, options);
 }

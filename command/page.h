@@ -25,9 +25,9 @@ struct page_options {
 /* Of a file (NULL: perf.data), all events that the view leaves of it. */
 int page_of_file(const char *verb, const char *path, const struct view *view,
                  const struct page_options *options);
-/* Of a difference. */
+/* Of a difference; `normalise` is an enum rk_normalise. */
 int page_of_pair(const char *verb, const struct rk_profile *before, const struct rk_profile *after,
-                 const struct page_options *options);
+                 uint32_t normalise, const struct page_options *options);
 
 /* What is wrong with the two together, or NULL. */
 const char *page_mistake(const struct page_options *options);

@@ -38,6 +38,54 @@ const char *print_bytes(uint64_t n, char *buffer, size_t size)
     return buffer;
 }
 
+const char *print_amount(uint64_t weight, const char *unit, char *buffer, size_t size)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, NULL}, {1, "ns"}};
+    size_t i = 0;
+
+    if (strcmp(unit, "ns") != 0)
+        return print_count(weight, buffer, size);
+    while (i < 3 && (double)weight < units[i].ns)
+        i++;
+    double value = (double)weight / units[i].ns;
+    int places = i == 3 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    char number[64];
+    snprintf(buffer, size, "%s %s", print_real(value, places, number, sizeof number),
+             units[i].unit ? units[i].unit : print_symbol("\u00b5s", "us"));
+    return buffer;
+}
+
+bool print_is_utf8(void)
+{
+    const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value)
+            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
+    }
+    return false;
+}
+
+void print_text(FILE *to, const char *text)
+{
+    static const char dots[] = "\u2026";
+
+    for (const char *at; !print_is_utf8() && (at = strstr(text, dots)); text = at + strlen(dots))
+        fprintf(to, "%.*s...", (int)(at - text), text);
+    fputs(text, to);
+}
+
+const char *print_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 const char *print_some(uint64_t n, const char *noun, char *buffer, size_t size)
 {
     char count[32];
@@ -126,9 +174,13 @@ int print_error(const char *verb, const struct rk_error *e)
 {
     struct colours c = print_colours(stderr);
 
-    fprintf(stderr, "%sreckon %s:%s %s\n", c.bad, verb, c.plain, e->what[0] ? e->what : strerror(-e->code));
-    if (e->remedy[0])
-        fprintf(stderr, "  fix: %s\n", e->remedy);
+    fprintf(stderr, "%sreckon %s:%s ", c.bad, verb, c.plain);
+    print_text(stderr, e->what[0] ? e->what : strerror(-e->code));
+    if (e->remedy[0]) {
+        fputs("\n  fix: ", stderr);
+        print_text(stderr, e->remedy);
+    }
+    fputc('\n', stderr);
     return STATUS_FAILED;
 }
 
@@ -150,6 +202,7 @@ static size_t character(const unsigned char *s)
     return n;
 }
 
+#define DOTS 4          /* bytes of an ellipsis, in either form, and a NUL */
 #define CARET_BEFORE 60 /* columns of the text that are shown before the place, … */
 #define CARET_BEHIND 40 /* … and behind it */
 
@@ -176,7 +229,9 @@ static void print_caret(const char *text, size_t position)
     for (size_t i = 0; i < length && i < position; i += bytes) /* columns before it */
         at_caret += show_one(s + i, one, &bytes) == 4 && bytes == 1 ? 4 : 1;
     from = at_caret > CARET_BEFORE ? at_caret - CARET_BEFORE : 0;
-    fputs(from ? "  …" : "  ", stderr);
+    const char *dots = print_ellipsis();
+    size_t before = from ? print_columns(dots) : 0;
+    fprintf(stderr, "  %s", from ? dots : "");
     for (size_t i = 0; i < length; i += bytes) {
         size_t n = show_one(s + i, one, &bytes), wide = n == 4 && bytes == 1 ? 4 : 1;
         cut = column >= at_caret + CARET_BEHIND;
@@ -188,7 +243,7 @@ static void print_caret(const char *text, size_t position)
             from = column + wide;
         column += wide;
     }
-    fprintf(stderr, "%s\n  %*s^\n", cut ? "…" : "", (int)(at_caret - from + (from > 0)), "");
+    fprintf(stderr, "%s\n  %*s^\n", cut ? dots : "", (int)(at_caret - from + before), "");
 }
 
 int print_event_error(const char *verb, const char *text, const struct rk_error *e)
@@ -199,20 +254,18 @@ int print_event_error(const char *verb, const char *text, const struct rk_error 
     return STATUS_USAGE;
 }
 
-#define ELLIPSIS "…"
-
 const char *print_safe(const char *text, char *buffer, size_t size)
 {
     const unsigned char *s = (const unsigned char *)text;
     size_t at = 0, bytes;
     char one[8];
 
-    for (; *s && at + 4 + sizeof ELLIPSIS <= size; s += bytes) {
+    for (; *s && at + 4 + DOTS <= size; s += bytes) {
         size_t n = show_one(s, one, &bytes);
         memcpy(buffer + at, one, n);
         at += n;
     }
-    snprintf(buffer + at, size - at, "%s", *s ? ELLIPSIS : "");
+    snprintf(buffer + at, size - at, "%s", *s ? print_ellipsis() : "");
     return buffer;
 }
 
@@ -231,7 +284,7 @@ static size_t put_word(FILE *to, const char *word, size_t most)
     for (const unsigned char *s = (const unsigned char *)word; *s; s += bytes) {
         size_t n = show_one(s, one, &bytes);
         if (n >= most) {
-            fputs(ELLIPSIS, to);
+            fputs(print_ellipsis(), to);
             return 0;
         }
         most -= n;

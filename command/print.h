@@ -18,6 +18,9 @@ const char *print_count(uint64_t n, char *buffer, size_t size);
 /* "1.2 MB". */
 const char *print_bytes(uint64_t n, char *buffer, size_t size);
 
+/* A weight: of "ns" a time, "6.93 ms"; else a number. */
+const char *print_amount(uint64_t weight, const char *unit, char *buffer, size_t size);
+
 /* "4 samples", "1 sample". */
 const char *print_some(uint64_t n, const char *noun, char *buffer, size_t size);
 
@@ -32,6 +35,22 @@ bool print_cursor(FILE *stream);
 
 /* 1234567.891 with so many decimals: 1,234,567.89. */
 const char *print_real(double value, int decimals, char *buffer, size_t size);
+
+/* Whether people's text is UTF-8 here, by LC_ALL, LC_CTYPE, LANG. */
+bool print_is_utf8(void);
+
+/* A symbol that ASCII has not, or what stands for it where the locale has none. */
+static inline const char *print_symbol(const char *symbol, const char *plain)
+{
+    return print_is_utf8() ? symbol : plain;
+}
+#define print_ellipsis() print_symbol("\u2026", "...")
+
+/* The library's words; where the locale has no ellipsis, three dots. */
+void print_text(FILE *to, const char *text);
+
+/* The last part of a path. */
+const char *print_last_part(const char *path);
 
 /* Columns that a text takes: bytes that begin a character. */
 size_t print_columns(const char *text);

@@ -30,8 +30,9 @@ int record_take_registers(const struct options *o, struct record_options *r)
     uname(&name);
     int rc = rk_register_mask(name.machine, o->value[n] ? o->value + n + 1 : "", &mask);
     if (rc == -ENOENT)
-        return wrong(options_wrong(
-            o, "--regs: no such register in '%s'; x86-64 has ip, sp, ax …, arm64 x0 … pc", o->value + n + 1));
+        return wrong(
+            options_wrong(o, "--regs: no such register in '%s'; x86-64 has ip, sp, ax ..., arm64 x0 ... pc",
+                          o->value + n + 1));
     if (rc < 0)
         return wrong(options_wrong(o, "--regs: the registers of %s are not known", name.machine));
     *(user ? &r->regs_user : &r->regs_intr) |= mask;

@@ -32,7 +32,8 @@ const struct rk_profile *recording_only(const char *verb, const struct recording
     fprintf(stderr, "reckon %s: the recording has samples of several events; choose one:\n", verb);
     for (size_t i = 0; i < recording->n; i++)
         if (rk_profile_summary(recording->profiles[i], &s) == 0)
-            fprintf(stderr, "  fix: --event '%s'\n", print_safe(s.event, name, sizeof name));
+            fprintf(stderr, "  fix: %s --event '%s'\n", recording->again ? recording->again : "",
+                    print_safe(s.event, name, sizeof name));
     return NULL;
 }
 

@@ -177,6 +177,7 @@ int verb_report(int argc, char **argv)
         return options_status(id);
     if ((status = check(&o, &w)))
         return status;
+    w.view.again = options_again(&o);
     if (w.shape.page.path)
         return page_of_file("report", o.rest_n ? o.rest[0] : w.path, &w.view, &w.shape.page);
     if (!w.view.time && !w.shape.format) /* no row tells when: those of all times are one */
@@ -184,6 +185,8 @@ int verb_report(int argc, char **argv)
     struct report report = report_of(&w);
     handle_recording struct recording recording = {0};
     status = view_read("report", o.rest_n ? o.rest[0] : w.path, &w.view, true, &recording);
+    if (status == 0)
+        report.again = w.view.again ? w.view.again : "", report.filtered = recording.filtered;
     if (status == 0)
         status = w.shape.format ? print_format(&recording, report.per, w.shape.format)
                                 : print_sections(&recording, &report);

@@ -24,6 +24,8 @@ struct report {
     double percent_limit; /* rows below it are left out */
     uint64_t lines;       /* 0: all */
     size_t width;         /* columns of a line; SIZE_MAX: no end */
+    const char *again;    /* the command, to be typed again with more options */
+    uint64_t filtered;    /* samples that the filter was applied to; 0: there is none */
 };
 
 /* The profile of one event, for people. 0, or an exit status with the message printed. */
@@ -34,5 +36,10 @@ int report_tree(const struct rk_profile *profile, const struct report *how);
 
 /* A name from outside, cut with an ellipsis to so many columns. Gives buffer. */
 const char *report_name(const char *name, size_t columns, char *buffer, size_t size);
+
+/* A row's name and, behind it, where that is, in so many columns. The place is cut or left out before the name; with
+ * whole_place the name is cut to make room for it. */
+void report_row_name(const char *name, const char *place, bool whole_place, size_t room, char *text,
+                     size_t text_size, char *rest, size_t rest_size);
 
 #endif

@@ -1,6 +1,14 @@
 /*
- * Stacks as a tree: a node's share of all, its function; those that it calls below it, heaviest first. A function that
- * calls but one of those that are shown stands at the same depth as that one, so that long chains stay narrow.
+ * Stacks as a tree: a node's share of all, its own time, its function; those that it calls below it, heaviest first. Where a
+ * function calls several of those that are shown, lines branch off to them. A function that is the only one called by the
+ * row above stands right below it, without a branch, so that long chains stay narrow:
+ *
+ *     100.00  main
+ *      58.62  ├─parse
+ *      58.62  │ read_all
+ *      31.03  │ ├─next_token
+ *      27.59  │ └─hash
+ *      41.38  └─sort
  */
 #include "report.h"
 
@@ -10,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MOST 60 /* columns of indentation */
+#define DEPTH_MOST 30 /* branches that are drawn, of two columns each */
 
 struct tree {
     struct rk_profile_columns c;
@@ -18,6 +26,7 @@ struct tree {
     uint32_t *first, *next; /* by node: those inside of it, heaviest first */
     uint32_t top;           /* the first of the outermost */
     uint64_t all, limit;
+    const char *unit; /* of weights */
 };
 
 struct child {
@@ -76,43 +85,79 @@ static uint32_t heavy(const struct tree *t, uint32_t node)
     return node;
 }
 
-static void print_node(const struct tree *t, uint32_t node, size_t depth, const struct report *how)
+/* How deep a node's branch is: 0 has none. A node that is alone below its parent has that one's. */
+struct place {
+    uint16_t depth;
+    bool alone;
+};
+
+/* Which lines go on below, by depth. */
+struct lines {
+    bool more[DEPTH_MOST + 1];
+};
+
+static size_t print_lines(struct lines *lines, struct place place, bool is_last)
+{
+    size_t depth = place.depth < DEPTH_MOST ? place.depth : DEPTH_MOST;
+
+    for (size_t i = 1; i < depth; i++)
+        fputs(lines->more[i] ? print_symbol("│ ", "| ") : "  ", stdout);
+    if (depth && place.alone)
+        fputs(lines->more[depth] ? print_symbol("│ ", "| ") : "  ", stdout);
+    else if (depth)
+        fputs(is_last ? print_symbol("└─", "`-") : print_symbol("├─", "|-"), stdout);
+    if (!place.alone)
+        lines->more[depth] = !is_last;
+    return 2 * depth;
+}
+
+static void print_node(const struct tree *t, uint32_t node, struct place place, struct lines *lines,
+                       const struct report *how)
 {
     const struct rk_profile_columns *c = &t->c;
     struct colours colours = print_colours(stdout);
     uint32_t frame = c->node_frame[node];
-    size_t indent = depth < DEPTH_MOST ? depth : DEPTH_MOST;
-    size_t room = how->width == SIZE_MAX ? SIZE_MAX : how->width > indent + 16 ? how->width - indent - 8 : 8;
-    char name[1024], module[256];
-    size_t columns = print_columns(report_name(c->text[c->frame_symbol[frame]], room, name, sizeof name));
+    char name[1024], rest[600], text[64];
+    bool is_last = heavy(t, t->next[node]) == RK_NO_NODE;
 
-    printf("%6.2f  %*s%s%s%s", t->all ? 100.0 * (double)t->weight[node] / (double)t->all : 0, (int)indent, "",
-           colours.strong, name, colours.plain);
-    if (c->frame_module[frame] && (room == SIZE_MAX || columns + 8 < room))
-        printf("%s, %s%s", colours.faint,
-               report_name(c->text[c->frame_module[frame]], room == SIZE_MAX ? SIZE_MAX : room - columns - 2,
-                           module, sizeof module),
-               colours.plain);
-    putchar('\n');
+    printf("%6.2f", t->all ? 100.0 * (double)t->weight[node] / (double)t->all : 0);
+    print_amount(t->weight[node], t->unit, text, sizeof text);
+    if (how->width >= 60)
+        printf("%*s%s", print_columns(text) < 11 ? (int)(11 - print_columns(text)) : 1, "", text);
+    printf("  %s", colours.faint);
+    size_t used = print_lines(lines, place, is_last) + (how->width >= 60 ? 19 : 8);
+    report_row_name(c->text[c->frame_symbol[frame]], c->text[c->frame_module[frame]], false,
+                    how->width == SIZE_MAX  ? SIZE_MAX
+                    : how->width > used + 8 ? how->width - used
+                                            : 8,
+                    name, sizeof name, rest, sizeof rest);
+    printf("%s%s%s%s%s%s%s\n", colours.plain, colours.strong, name, colours.plain, colours.faint, rest,
+           colours.plain);
 }
 
-/* Down and right through the tree; `depth` by node, which only grows where there is a choice. */
+/* Down and right through the tree. */
 static bool print_tree(const struct tree *t, const struct report *how, uint64_t *ret_hidden)
 {
-    uint16_t *depth = calloc(t->c.node_n + 1, sizeof *depth);
+    struct place *places = calloc(t->c.node_n + 1, sizeof *places);
+    struct lines lines = {{false}};
     uint64_t shown = 0;
 
-    if (!depth)
+    if (!places)
         return false;
-    for (uint32_t at = heavy(t, t->top); at != RK_NO_NODE;) {
+    uint32_t top = heavy(t, t->top);
+    bool several = top != RK_NO_NODE && heavy(t, t->next[top]) != RK_NO_NODE;
+    for (uint32_t i = top; i != RK_NO_NODE; i = t->next[i])
+        places[i] = (struct place){several, !several};
+    for (uint32_t at = top; at != RK_NO_NODE;) {
         if (!how->lines || shown < how->lines)
-            print_node(t, at, depth[at], how);
+            print_node(t, at, places[at], &lines, how);
         shown++;
         uint32_t inner = heavy(t, t->first[at]);
         if (inner != RK_NO_NODE) {
             bool choice = heavy(t, t->next[inner]) != RK_NO_NODE;
+            uint16_t depth = (uint16_t)(places[at].depth + (choice && places[at].depth < UINT16_MAX));
             for (uint32_t i = t->first[at]; i != RK_NO_NODE; i = t->next[i])
-                depth[i] = (uint16_t)(depth[at] + (choice && depth[at] < UINT16_MAX - 2 ? 2 : 0));
+                places[i] = (struct place){depth, !choice};
             at = inner;
             continue;
         }
@@ -123,7 +168,7 @@ static bool print_tree(const struct tree *t, const struct report *how, uint64_t 
         }
         at = next;
     }
-    free(depth);
+    free(places);
     *ret_hidden = how->lines && shown > how->lines ? shown - how->lines : 0;
     return true;
 }
@@ -145,13 +190,23 @@ int report_tree(const struct rk_profile *profile, const struct report *how)
     rk_profile_columns(flat, &t.c);
     rk_profile_summary(flat, &s);
     t.all = s.weight;
+    t.unit = s.unit;
     t.limit = (uint64_t)(how->percent_limit / 100 * (double)s.weight);
-    printf("\n");
+    struct colours c = print_colours(stdout);
+    if (t.c.node_n)
+        printf("\n%s total%s  %s%s\n", c.faint,
+               how->width < 60             ? ""
+               : strcmp(s.unit, "ns") == 0 ? "       time"
+                                           : "     weight",
+               how->reverse ? "function, module; below it, what calls it: several on branches"
+                            : "function, module; below it, what it calls: several on branches",
+               c.plain);
     bool good = build(&t) && print_tree(&t, how, &hidden);
     if (!good)
         fprintf(stderr, "reckon report: out of memory\n");
     if (hidden)
-        printf("        … %ju more: --lines 0\n", (uintmax_t)hidden);
+        printf("%s      %s %ju more: %s --lines 0%s\n", c.faint, print_ellipsis(), (uintmax_t)hidden,
+               how->again, c.plain);
     free(t.weight);
     free(t.first);
     free(t.next);

@@ -29,7 +29,7 @@ enum {
         VIEW_OPTIONS, {SHAPE_CSV, 0, "csv", NULL, (csv)}, {SHAPE_JSON, 0, "json", NULL, "print JSON"}, \
         {SHAPE_HTML, 0, "html", "OUT", (html)},                                                        \
     {                                                                                                  \
-        SHAPE_OPEN, 0, "open", NULL, "… and show it"                                                 \
+        SHAPE_OPEN, 0, "open", NULL, "... and show it"                                                 \
     }
 
 struct shape {

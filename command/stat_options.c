@@ -209,7 +209,7 @@ static int check_options(const struct options *o, const struct stat_options *s, 
     if (s->freeze && !tasks)
         return options_wrong(o, "--freeze goes with -p");
     if (s->cgroups && strchr(s->cgroups, ',') && s->by != RK_BY_ALL && s->by != RK_BY_CGROUP)
-        return options_wrong(o, "several cgroups have a line each: no -A, --per-core … beside");
+        return options_wrong(o, "several cgroups have a line each: no -A, --per-core ... beside");
     if (tasks && s->by != RK_BY_ALL && s->by != RK_BY_THREAD && strchr(tasks_of(s), ','))
         return options_wrong(o,
                              "-A, --per-core, -die, -socket and -node with -p or -t: one process or thread");

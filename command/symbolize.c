@@ -250,7 +250,7 @@ int verb_symbolize(int argc, char **argv)
 {
     struct options o = {
         .verb = "symbolize",
-        .usage = "[--pid PID | --exe FILE] [options] [ADDRESS…]",
+        .usage = "[--pid PID | --exe FILE] [options] [ADDRESS...]",
         .about =
             "Names addresses: function, then file:line, each on a line, for an address and for every "
             "function\n"

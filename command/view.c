@@ -19,6 +19,7 @@ void view_free(struct view *view)
     free(view->pids);
     free(view->tids);
     free(view->cpus);
+    free(view->again);
 }
 
 /* "1,2,5-7" into new memory: how many, -1: it is no such list, -2: out of memory. */
@@ -299,9 +300,58 @@ static int take_parts(const char *verb, struct rk_profile *all, const struct vie
     return status;
 }
 
+/* Why there is nothing: all that was asked for. */
+static void print_nothing(const char *verb, const struct view *view, uint64_t samples)
+{
+    const struct rk_profile_filter *f = &view->filter;
+    const struct {
+        const char *name, *value;
+        bool given;
+    } words[] = {
+        {"--event", f->event, f->event},
+        {"--time", view->time, view->time},
+        {"--pid", NULL, f->process_n},
+        {"--thread", NULL, f->thread_n},
+        {"--cpu", NULL, f->cpu_n},
+        {"--comm", f->name, f->name},
+        {"--cgroup", f->cgroup, f->cgroup},
+        {"--source", f->source, f->source},
+        {"--module", f->self_module, f->self_module},
+        {"--symbol", f->symbol, f->symbol},
+        {"--callers", f->callers, f->callers},
+        {"--callees", f->callees, f->callees},
+    };
+    char shown[200], count[40];
+    bool more = false;
+
+    fprintf(stderr, "reckon %s: nothing matches", verb);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!words[i].given)
+            continue;
+        fprintf(stderr, "%s %s", more ? " and" : "", words[i].name);
+        if (words[i].value)
+            fprintf(stderr, " '%s'", print_safe(words[i].value, shown, sizeof shown));
+        more = true;
+    }
+    fprintf(stderr, "; the recording has %s\n", print_some(samples, "sample", count, sizeof count));
+}
+
+/* Samples that are left. */
+static uint64_t samples_of(const struct recording *recording)
+{
+    struct rk_profile_summary s = {.size = sizeof s};
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < recording->n; i++)
+        if (rk_profile_summary(recording->profiles[i], &s) == 0)
+            sum += s.samples;
+    return sum;
+}
+
 int view_read(const char *verb, const char *path, const struct view *view, bool each, struct recording *ret)
 {
     struct rk_error e = {.size = sizeof e};
+    struct rk_profile_summary s = {.size = sizeof s};
     struct rk_profile *all = NULL;
     uint64_t damaged = 0;
 
@@ -312,5 +362,18 @@ int view_read(const char *verb, const char *path, const struct view *view, bool 
     if (damaged > 1)
         fprintf(stderr, "reckon %s: %ju damaged records were left out\n", verb, (uintmax_t)damaged);
     ret->damaged = damaged > 0;
-    return take_parts(verb, all, view, each, ret);
+    ret->again = view->again;
+    rk_profile_summary(all, &s);
+    if (s.cut) {
+        char name[300];
+        fprintf(stderr, "reckon %s: %s was cut off before its end; this is what it holds\n", verb,
+                print_safe(path ? path : RECORDING_DEFAULT, name, sizeof name));
+        ret->damaged = true;
+    }
+    int status = take_parts(verb, all, view, each, ret);
+    if (status == 0 && s.samples && samples_of(ret) == 0) {
+        ret->filtered = s.samples;
+        print_nothing(verb, view, s.samples);
+    }
+    return status;
 }

@@ -39,6 +39,7 @@ struct view {
     const char *time; /* FROM,TO */
     int32_t *pids, *tids;
     uint32_t *cpus;
+    char *again; /* the command, to be typed again with more options; NULL: none is shown */
 };
 
 void view_begin(struct view *view);
@@ -49,7 +50,7 @@ void view_free(struct view *view);
 int view_take(const struct options *o, struct view *view, int id);
 
 /* Reads a file (NULL: perf.data) and takes that part of it: all events in one profile, or with `each` one for each event
- * that has samples. 0, or an exit status with the message printed. */
+ * that has samples. 0, or an exit status with the message printed. Says so where nothing matches. */
 int view_read(const char *verb, const char *path, const struct view *view, bool each, struct recording *ret);
 
 /* What a word of --by means (enum rk_per); -1: nothing. */

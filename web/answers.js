@@ -2,8 +2,11 @@
  * The head of the page: where the time goes, in a sentence and three lists, and what that stands on.
  *
  * facts, as src/export/html.c writes them:
- *     {version, samples, cut, timed, throttled, stacks: {whole, cut, broken},
- *      events: [{name, unit, samples, weight, lost, skipped, before}],     null: not known; before: of a difference
+ *     {version, samples, duration, threads, cut, timed, throttled, stacks: {whole, cut, broken},
+ *      events: [{name, unit, samples, weight, lost, skipped,               null: not known
+ *                before, before_weight}],                                  of a difference: what it was
+ *      normalise, scale,                                                   of a difference: weight, time, none
+ *      before: {samples … stacks, events: [{lost, skipped}]},              of a difference: what that stands on
  *      reasons: [by number]}                                               why a function has no name
  */
 'use strict';
@@ -16,17 +19,14 @@ function subject(event) {
     return time ? ['the time', 'is spent'] : ['the ' + event.name, /s$/.test(event.name) ? 'are' : 'is'];
 }
 
-/* Samples of this event whose own function has no name: in all, and by module and reason, most first. */
-function unnamed(app) {
-    const {profile} = app, side = profile.sides[0], {n, module, kind} = profile.frames, {frame} = profile.nodes;
+/* Samples of a side whose own function has no name: in all, and by module and reason, most first. */
+function unnamed(app, side = app.profile.sides[0]) {
+    const {profile} = app, {n, module, kind} = profile.frames, {frame} = profile.nodes;
     if (side.unnamed)
         return side.unnamed;
-    let sums = app.functions.samples.self;
-    if (app.isPart) { // another event was chosen while but a part of the time was
-        sums = new Float64Array(n);
-        for (let i = 0; i < side.n; i++)
-            sums[frame[side.node[i]]] += side.samples[i];
-    }
+    const sums = new Float64Array(n);
+    for (let i = 0; i < side.n; i++)
+        sums[frame[side.node[i]]] += side.samples[i];
     const parts = new Map(), all = {samples: 0, parts: []};
     for (let f = 0; f < n; f++) {
         if (kind[f] < 2 || !sums[f])
@@ -64,17 +64,18 @@ function hottest(app, n) {
 
 function showHottest(app) {
     const {functions: f, functionsBefore: old, weights} = app, best = hottest(app, 5);
-    by('hot-title').textContent = old ? 'Greatest changes (self)' : 'Hottest functions (self)';
+    const per = app.event.samples / (app.total || 1);
+    by('hot-title').textContent = old ? 'Greatest changes (self), in percentage points' : 'Hottest functions (self)';
     by('hot').replaceChildren(...best.map(({i, k}) => {
         const name = app.name(i), change = old ? f.self[i] - old.self[i] : 0;
         const button = make('button', {type: 'button', className: 'name', textContent: shortName(name), title: name});
         button.addEventListener('click', () => app.openSandwich(i));
         const share = make('span', {className: 'share' + (old ? change > 0 ? ' more' : ' less' : ''),
-            textContent: old ? signedPercent(change, weights.sum) : percent(f.self[i], weights.sum)});
+            textContent: old ? points(change, weights.sum) : percent(f.self[i], weights.sum)});
         return barRow(share, 100 * k / best[0].k, button,
             make('small', {textContent: app.profile.frames.kind[i] > 1 ? 'no name' : app.moduleOf(i).name,
                 title: app.moduleOf(i).path}),
-            old ? app.colours.difference(change > 0 ? 1e9 : 0, change > 0 ? 0 : 1e9) : null);
+            old ? app.colours.difference(f.self[i] * per, old.self[i] * per, weights.before.each * per) : null);
     }));
     return best;
 }
@@ -135,18 +136,27 @@ function showAnswer(app, best) {
             profile.frames.kind[i] > 1 || !app.moduleOf(i).path || app.name(i).includes(app.moduleOf(i).name) ? `${part}.` : ` (${app.moduleOf(i).name})${part}.`);
 }
 
-function showGround(app) {
-    const {facts, sides} = app.profile, e = app.event, items = [];
+/* Distinct threads that a side has samples of. One that was renamed is one. */
+function threadsOf(profile, side) {
+    const seen = new Set();
+    profile.threads.forEach(({source, pid, tid}, t) => {
+        if (side.first[t + 1] > side.first[t])
+            seen.add(`${source}/${pid}/${tid}`);
+    });
+    return seen.size;
+}
+
+/* What one recording stands on: `ground` has its facts, `e` what is known of the event there. */
+function groundOf(app, ground, e, side, title) {
+    const items = [], known = app.profile.threads.some((t) => t.name || t.tid >= 0);
     const whole = (text) => text.replace(/(\d) (%|[nµm]?s|min)(?=\W|$)/g, '$1\u00a0$2'); // a line never ends between the two
     const item = (kind, text, small) => items.push(make('li', {className: kind}, whole(text),
         ...(small ? [make('small', {textContent: small})] : [])));
     // Little of it is said in few words; what bears on the figures is a warning, with what to do.
-    const matters = (part, whole, text, small) => part > 0.01 * whole ? item('warn', text, small) : item('', text);
-    const time = app.profile.buckets > 1 ? ` in ${duration(app.profile.buckets * app.profile.width)}` : '';
-    const threads = byThread(app.profile).filter((sum) => sum > 0).length, known = app.profile.threads.some((t) => t.name || t.tid >= 0);
-    const of = e.name && e.name !== 'samples' ? ` of ${e.name}` : '';
-    item('', `${some(e.samples, 'sample')}${of}${time}${known ? ', ' + some(threads, 'thread') : ''}`,
-        sides[1] ? `compared with ${some(e.before, 'sample')} before, brought to the same sum` : '');
+    const matters = (part, all, text, small) => part > 0.01 * all ? item('warn', text, small) : item('', text);
+    const time = ground.duration ? ` in ${duration(ground.duration)}` : '';
+    const name = app.event.name && app.event.name !== 'samples' ? ` of ${app.event.name}` : '';
+    item('', `${title}${some(e.samples, 'sample')}${name}${time}${known ? ', ' + some(threadsOf(app.profile, side), 'thread') : ''}`);
     const all = e.samples + (e.lost || 0);
     if (e.lost === null)
         item('', 'it is not known whether samples were lost');
@@ -157,22 +167,53 @@ function showGround(app) {
     if (e.skipped > 0)
         matters(e.skipped, all, `${some(e.skipped, 'sample')} skipped by the kernel (${percent(e.skipped, all + e.skipped)})`,
             'it was busy with the one before: record less often (-F)');
-    if (facts.throttled)
-        item('warn', `throttled ${some(facts.throttled, 'time')}`, 'the kernel sampled less for a while: record less often (-F)');
-    if (facts.cut)
+    if (ground.throttled)
+        item('warn', `throttled ${some(ground.throttled, 'time')}`, 'the kernel sampled less for a while: record less often (-F)');
+    if (ground.cut)
         item('warn', 'the recording was cut off; this is what it holds');
-    const s = facts.stacks, stacks = s.whole + s.cut + s.broken;
+    const s = ground.stacks, stacks = s.whole + s.cut + s.broken;
     if (stacks && s.cut + s.broken === 0)
         item('good', 'all stacks are whole');
     if (s.cut)
         matters(s.cut, stacks, `${percent(s.cut, stacks)} of the stacks are truncated`, 'their outermost callers are missing: record more of the stack (--stack-size)');
     if (s.broken)
         matters(s.broken, stacks, `${percent(s.broken, stacks)} of the stacks broke off`, 'their outermost callers are missing: no unwind tables there');
-    const none = unnamed(app);
+    const none = unnamed(app, side);
     if (!none.samples)
         item('good', 'everything has a name');
     else
         matters(none.samples, e.samples, `${some(none.samples, 'sample')} without a name (${percent(none.samples, e.samples)})`,
             none.parts.slice(0, 3).map(([what, n]) => `${what} (${count(n)})`).join('; '));
-    by('ground').replaceChildren(...items);
+    return items;
+}
+
+/* What both have: how the whole changed, how they are compared, which functions were found again. */
+function showCommon(app) {
+    const {event: e, profile: {facts}} = app, names = {both: 0, before: 0, after: 0};
+    const present = (side) => {
+        const self = new Float64Array(app.profile.nodes.n);
+        addSide(side, {thread: -1, from: 0, to: app.profile.buckets}, app.profile.lane, self, null);
+        return byFunction(app.profile, self, sumSubtrees(app.profile.nodes, self)).total;
+    };
+    const [after, before] = app.profile.sides.map(present);
+    for (let f = 0; f < after.length; f++)
+        if (after[f] > 0 || before[f] > 0)
+            names[after[f] > 0 && before[f] > 0 ? 'both' : before[f] > 0 ? 'before' : 'after']++;
+    const how = {time: 'compared by time: before is scaled to as long', none: 'compared as they are: both did the same work'};
+    return [
+        make('li', {}, `whole: ${amount(e.before_weight, e.unit)} before, ${amount(e.weight, e.unit)} now (${growth(e.before_weight, e.weight)})`),
+        make('li', {}, how[facts.normalise] || 'compared by share: before is scaled to weigh as much'),
+        make('li', {}, `${some(names.both, 'function')} in both, ${count(names.before)} only before, ${count(names.after)} only now`),
+    ];
+}
+
+function showGround(app) {
+    const {facts, sides} = app.profile, e = app.event;
+    if (!sides[1]) {
+        by('ground').replaceChildren(...groundOf(app, facts, e, sides[0], ''));
+        return;
+    }
+    const old = facts.before, was = {...(old && old.events[app.profile.event]), samples: e.before};
+    by('ground').replaceChildren(...showCommon(app), ...groundOf(app, facts, e, sides[0], 'after: '),
+        ...(old ? groundOf(app, old, was, sides[1], 'before: ') : []));
 }

@@ -56,12 +56,12 @@ class Colours {
         }
         return colour;
     }
-    /* after and before in samples: what chance would bring as well is grey. */
-    difference(after, before) {
+    /* after and before in samples, each of before's worth so many: what chance would bring as well is grey. */
+    difference(after, before, each = 1) {
         const p = this.palette, change = after - before, sum = after + before;
         if (sum <= 0)
             return mix(p.same, p.same, 0);
-        const sure = Math.min(1, Math.max(0, Math.abs(change) / Math.sqrt(sum) - 1) / 2);
+        const sure = Math.min(1, Math.max(0, Math.abs(change) / Math.sqrt(after + before * each) - 1) / 2);
         return mix(p.same, change > 0 ? p.more : p.less, sure * Math.min(1, 0.25 + 1.5 * Math.abs(change) / sum));
     }
 }

@@ -81,7 +81,8 @@ class App {
         if (!this.weights.before || tree instanceof TimeTree)
             return {fill: this.colours.frame(box.frame), text: p.text};
         const per = this.event.samples / (this.total || 1), swap = tree.sides === 'before';
-        const fill = this.colours.difference((swap ? box.before : box.w) * per, (swap ? box.w : box.before) * per);
+        const fill = this.colours.difference((swap ? box.before : box.w) * per, (swap ? box.w : box.before) * per,
+            this.weights.before.each * per);
         return {fill, text: textOn(fill)};
     }
     /* ---- what follows from the choice ---- */
@@ -273,7 +274,7 @@ class App {
             const [after, before] = tree.sides === 'before' ? [box.before, box.w] : [box.w, box.before];
             rows[0] = ['after', percent(after, weights.sum), say(after)];
             rows.splice(1, 0, ['before', percent(before, weights.sum), ''],
-                ['change', signedPercent(after - before, weights.sum), '']);
+                ['change', points(after - before, weights.sum) + ' points', '']);
         }
         if (this.isPart && !weights.before)
             rows.push(['of everything', percent(box.w, this.total), '']);

@@ -21,9 +21,9 @@ class FunctionTable {
         const difference = !!this.app.weights.before;
         return [
             {key: 'self', name: 'Self', figure: true},
-            ...(difference ? [{key: 'change', name: 'Change', figure: true}] : []),
+            ...(difference ? [{key: 'change', name: 'Change, points', figure: true}] : []),
             {key: 'total', name: 'Total', figure: true},
-            ...(difference ? [{key: 'changeTotal', name: 'Change of total', figure: true}] : []),
+            ...(difference ? [{key: 'changeTotal', name: 'Change of total, points', figure: true}] : []),
             {key: 'samples', name: 'Samples', figure: true},
             {key: 'name', name: 'Function'},
             {key: 'module', name: 'Module', place: true},
@@ -82,8 +82,8 @@ class FunctionTable {
         const cells = {
             self: () => share(f.self[i]),
             total: () => share(f.total[i]),
-            change: () => [signedPercent(f.self[i] - old.self[i], sum)],
-            changeTotal: () => [signedPercent(f.total[i] - old.total[i], sum)],
+            change: () => [points(f.self[i] - old.self[i], sum)],
+            changeTotal: () => [points(f.total[i] - old.total[i], sum)],
             samples: () => [count(f.samples.self[i])],
             name: () => {
                 const button = make('button', {type: 'button', className: 'name', textContent: app.name(i)});

@@ -2,7 +2,8 @@
  * What a choice of threads and time weighs: by node, by function, by module, by thread, by bucket of time.
  *
  * Weights are kept as samples where every sample weighs the same (`scale` is what one weighs), else as sums of
- * periods. A difference has a second column, `before`, scaled so that both sides weigh the same.
+ * periods. A difference has a second column, `before`, scaled as --normalise says: by weight, so that both sides weigh the
+ * same; by time or not at all, by one factor.
  */
 'use strict';
 
@@ -30,6 +31,18 @@ function addSide(side, choice, lane, self, samples) {
         sum += addColumn(self, side.node, side.weight || side.samples, i, end);
         if (samples)
             addColumn(samples, side.node, side.samples, i, end);
+    }
+    return sum;
+}
+
+/* How many samples a side has of what is chosen. */
+function samplesOf(side, choice, lane) {
+    let sum = 0;
+    for (let t = 0; t + 1 < side.first.length; t++) {
+        if (choice.thread >= 0 && choice.thread !== lane[t])
+            continue;
+        for (let {i, end} = entriesOf(side, t, choice); i < end; i++)
+            sum += side.samples[i];
     }
     return sum;
 }
@@ -66,10 +79,13 @@ function weigh(profile, choice) {
     if (profile.sides[1]) {
         // The same of the other run: threads of that name, that time from its first sample on.
         const self = new Float64Array(n);
-        const sum = addSide(profile.sides[1], choice, profile.lane, self, null), factor = sum ? w.sum / sum : 0;
+        const side = profile.sides[1], {normalise, scale} = profile.facts;
+        const sum = addSide(side, choice, profile.lane, self, null), samples = samplesOf(side, choice, profile.lane);
+        const factor = normalise && normalise !== 'weight' ? scale * (side.period || 1) / w.scale : sum ? w.sum / sum : 0;
         for (let i = 0; i < n; i++)
             self[i] *= factor;
-        w.before = {self, total: sumSubtrees(nodes, self)};
+        // `each`: what a sample of it weighs now, which says what chance can do.
+        w.before = {self, total: sumSubtrees(nodes, self), each: samples ? sum * factor / samples : 0};
     }
     return w;
 }

@@ -18,9 +18,16 @@ function percent(part, whole) {
     return (p >= 99.95 ? '100' : p >= 9.995 ? p.toFixed(1) : p.toFixed(2)) + ' %';
 }
 
-function signedPercent(change, whole) {
+/* A change of a share, in percentage points. */
+function points(change, whole) {
     const p = whole > 0 ? 100 * change / whole : 0;
-    return (p < 0 ? '−' : '+') + Math.abs(p).toFixed(2) + ' %';
+    return (p < 0 ? '−' : '+') + Math.abs(p).toFixed(2);
+}
+
+/* By how much a whole changed, in per cent of what it was. */
+function growth(before, after) {
+    const p = before > 0 ? 100 * (after - before) / before : 0;
+    return (p < 0 ? '−' : '+') + Math.abs(p).toFixed(Math.abs(p) < 10 ? 1 : 0) + ' %';
 }
 
 function duration(ns) {

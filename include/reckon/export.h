@@ -33,7 +33,7 @@ extern "C" {
  *   "csv"      symbol,module,self,self_percent,total,total_percent, hottest first, quoted by RFC 4180. self
  *              and total are sums of periods, percentages have four decimals.
  *   "json"     One object: version; summary {event, unit, events, samples, weight, threads, first_time,
- *              last_time, slice_ns, depth, kept, lost, skipped, throttled, records_lost, unnamed,
+ *              last_time, duration, slice_ns, depth, kept, lost, skipped, throttled, records_lost, unnamed,
  *              stacks_whole, stacks_cut, stacks_broken, cut}; functions [{symbol, module, path, self,
  *              self_percent, self_samples, total, total_percent, total_samples, and if it has no name:
  *              miss}]; unnamed [{module, reason, samples}]; events [{name, unit, samples, weight, lost,
@@ -61,14 +61,19 @@ RK_API int rk_profile_export_path(const struct rk_profile *profile, const char *
 /* Returns the index-th format's name, NULL after the last. */
 RK_API const char *rk_profile_format_name(uint32_t index);
 
-/* Writes the comparison of two profiles as a page ("html"). Boxes are as wide as in `after`: orange if their
- * share grew since `before`, blue if it shrank, grey if the difference may be chance. */
+/*
+ * Writes the comparison of two profiles as a page ("html"). Boxes are as wide as in `after`: orange if there is
+ * more of them than in `before`, blue if there is less, grey if the difference may be chance. `normalise` is
+ * an enum rk_normalise: how `before` is scaled. Functions are matched as rk_profile_diff() does.
+ */
 RK_API int rk_profile_pair_export(const struct rk_profile *before, const struct rk_profile *after,
-                                  const char *format, const struct rk_sink *sink, struct rk_error *e);
+                                  uint32_t normalise, const char *format, const struct rk_sink *sink,
+                                  struct rk_error *e);
 RK_API int rk_profile_pair_export_fd(const struct rk_profile *before, const struct rk_profile *after,
-                                     const char *format, int fd, struct rk_error *e);
+                                     uint32_t normalise, const char *format, int fd, struct rk_error *e);
 RK_API int rk_profile_pair_export_path(const struct rk_profile *before, const struct rk_profile *after,
-                                       const char *format, const char *path, struct rk_error *e);
+                                       uint32_t normalise, const char *format, const char *path,
+                                       struct rk_error *e);
 
 /*
  * Writes the rows of rk_profile_aggregate():

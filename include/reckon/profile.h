@@ -178,6 +178,9 @@ struct rk_profile_summary {
      * were cut by the dump's size, or broke. All 0: none were. If the recorder unwound them: of all events.
      */
     uint64_t stacks_whole, stacks_cut, stacks_broken;
+
+    /* ns: from first to last sample; of merged profiles, the sum of theirs. 0: samples have no times. */
+    uint64_t duration;
 };
 RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summary *ret);
 
@@ -272,7 +275,7 @@ enum rk_per {
     RK_PER_LINE,     /* … and the line */
     RK_PER_MODULE,   /* path */
     RK_PER_THREAD,   /* (source, pid, tid), under its last name */
-    RK_PER_PROCESS,  /* (source, pid), under the name of its first thread */
+    RK_PER_PROCESS,  /* (source, pid), under the last name of its first thread */
     RK_PER_NAME,     /* a thread's name */
     RK_PER_CGROUP,
     RK_PER_CPU,
@@ -344,10 +347,15 @@ RK_API int rk_profile_merge(const struct rk_profile *const *profiles, const char
 enum rk_normalise {
     RK_NORMALISE_WEIGHT, /* all of `after` ÷ all of `before`: shares are compared */
     RK_NORMALISE_NONE,   /* 1: both did the same work */
-    RK_NORMALISE_TIME,   /* the time from first to last sample of the two: rates are compared */
+    RK_NORMALISE_TIME,   /* the summary's duration of the two: rates are compared */
 };
 
-/* Rows that differ, greatest change of self first. */
+/*
+ * Rows that differ, greatest change of self first. Threads and processes are compared by name, modules by the
+ * last part of their path, lines by function, last part of the file's path and number. Functions are matched
+ * by name and module. Those left over are matched without what a compiler appends (.isra.0, [clone .part.1],
+ * Rust's hash), then by name in any module, if the name is the only such one on either side.
+ */
 struct rk_profile_diff {
     uint32_t size; /* set by the library */
     uint32_t per;
@@ -360,6 +368,16 @@ struct rk_profile_diff {
     const char *const *file;                 /* NULL unless per LINE and known */
     const uint32_t *line;
     uint64_t before_weight, after_weight; /* all of each */
+
+    /*
+     * The standard error of `change`, from the numbers of samples, if these weigh about the same. A change of
+     * less than twice as much may be chance.
+     */
+    const double *noise;
+    const uint64_t *before_samples, *after_samples; /* self */
+
+    /* Rows, with those that do not differ: in both, in one alone. */
+    uint64_t matched, before_only, after_only;
 };
 /* One allocation, all of it its own. `per` is an enum rk_per; the two may be of different events. */
 RK_API int rk_profile_diff(const struct rk_profile *before, const struct rk_profile *after, uint32_t per,

@@ -339,8 +339,7 @@ static void write_meta(struct json *j, const struct rk_profile_summary *s)
     json_open(j, "meta", '{');
     json_u64(j, "version", GECKO_VERSION);
     json_u64(j, "preprocessedProfileVersion", PROCESSED_VERSION);
-    json_real(j, "interval",
-              s->samples ? (double)(s->last_time - s->first_time) / 1e6 / (double)s->samples : 1);
+    json_real(j, "interval", s->samples ? (double)s->duration / 1e6 / (double)s->samples : 1);
     json_u64(j, "startTime", 0);
     json_u64(j, "processType", 0);
     json_u64(j, "stackwalk", 1);

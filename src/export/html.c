@@ -17,9 +17,17 @@
 
 #define LINES_MOST 8 /* of a function */
 
+/* A difference: both of them. */
+struct pair {
+    const struct rk_profile *before, *after;
+    uint32_t normalise;
+};
+
 struct page {
-    const bool *is_before; /* by source; NULL: no difference */
-    uint32_t *events;      /* that have samples; the first where none has */
+    const struct pair *pair; /* NULL: no difference */
+    const bool *is_before;   /* by source; NULL: no difference */
+    const struct rk_profile *profile;
+    uint32_t *events; /* that have samples; the first where none has */
     uint32_t event_n;
     struct rk_profile_columns c;
     struct rk_profile_summary s;
@@ -39,6 +47,25 @@ static void known(struct json *j, const char *key, uint64_t value, bool is_known
         json_null(j, key);
 }
 
+/* What is known of an event in the profile that is shown, in a difference the one after: in that of both it is a sum. */
+static struct rk_loss loss_of(const struct rk_profile *profile, const char *event)
+{
+    const struct rk_profile_columns *c = &profile->columns;
+
+    for (size_t i = 0; i < c->event_n; i++)
+        if (strcmp(c->text[c->event_name[i]], event) == 0)
+            return profile->event_loss[i];
+    return (struct rk_loss){0};
+}
+
+static void write_lost(struct json *j, const struct rk_profile *profile, const char *event)
+{
+    struct rk_loss loss = loss_of(profile, event);
+
+    known(j, "lost", loss.lost, loss.present & RK_LOSS_LOST);
+    known(j, "skipped", loss.skipped, loss.present & RK_LOSS_SKIPPED);
+}
+
 static void write_event(struct json *j, const struct page *p, uint32_t event)
 {
     const struct rk_profile_columns *c = &p->c;
@@ -50,11 +77,12 @@ static void write_event(struct json *j, const struct page *p, uint32_t event)
     json_text(j, "unit", c->text[c->event_unit[event]]);
     json_u64(j, "samples", sums.samples);
     json_u64(j, "weight", sums.weight);
-    known(j, "lost", c->event_lost[event], c->event_known[event] & RK_LOSS_LOST);
-    known(j, "skipped", c->event_skipped[event], c->event_known[event] & RK_LOSS_SKIPPED);
-    if (p->is_before) {
+    write_lost(j, p->pair ? p->pair->after : p->profile, c->text[c->event_name[event]]);
+    if (p->pair) {
         side.before = 1;
-        json_u64(j, "before", page_side_sums(c, &side).samples);
+        sums = page_side_sums(c, &side);
+        json_u64(j, "before", sums.samples);
+        json_u64(j, "before_weight", sums.weight);
     }
     json_close(j, '}');
 }
@@ -71,6 +99,43 @@ static void write_reasons(struct json *j, const struct page *p)
     json_close(j, ']');
 }
 
+/* What one recording stands on. */
+static void write_ground(struct json *j, const struct rk_profile_summary *s)
+{
+    json_u64(j, "samples", s->samples);
+    json_u64(j, "duration", s->duration);
+    json_u64(j, "threads", s->threads);
+    json_u64(j, "throttled", s->loss.throttled);
+    json_bool(j, "cut", s->cut);
+    json_open(j, "stacks", '{');
+    json_u64(j, "whole", s->stacks_whole);
+    json_u64(j, "cut", s->stacks_cut);
+    json_u64(j, "broken", s->stacks_broken);
+    json_close(j, '}');
+}
+
+static void write_before(struct json *j, const struct page *p)
+{
+    static const char *const words[] = {"weight", "none", "time"};
+    const struct pair *pair = p->pair;
+
+    json_text(j, "normalise", words[pair->normalise]);
+    json_real(j, "scale",
+              pair->normalise == RK_NORMALISE_WEIGHT
+                  ? 1
+                  : profile_scale(&pair->before->summary, &pair->after->summary, pair->normalise));
+    json_open(j, "before", '{');
+    write_ground(j, &pair->before->summary);
+    json_open(j, "events", '[');
+    for (uint32_t i = 0; i < p->event_n; i++) {
+        json_open(j, NULL, '{');
+        write_lost(j, pair->before, p->c.text[p->c.event_name[p->events[i]]]);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_close(j, '}');
+}
+
 static void write_facts(struct output *out, const struct page *p)
 {
     struct json j = json_to(out);
@@ -78,15 +143,10 @@ static void write_facts(struct output *out, const struct page *p)
 
     json_open(&j, NULL, '{');
     json_text(&j, "version", RK_VERSION);
-    json_u64(&j, "samples", s->samples);
-    json_u64(&j, "throttled", s->loss.throttled);
-    json_bool(&j, "cut", s->cut);
+    write_ground(&j, p->pair ? &p->pair->after->summary : s);
     json_bool(&j, "timed", s->last_time > s->first_time);
-    json_open(&j, "stacks", '{');
-    json_u64(&j, "whole", s->stacks_whole);
-    json_u64(&j, "cut", s->stacks_cut);
-    json_u64(&j, "broken", s->stacks_broken);
-    json_close(&j, '}');
+    if (p->pair)
+        write_before(&j, p);
     json_open(&j, "events", '[');
     for (uint32_t i = 0; i < p->event_n; i++)
         write_event(&j, p, p->events[i]);
@@ -286,7 +346,7 @@ static int write_page(struct page *p, struct output *out)
 
 static int open_page(const struct rk_profile *profile, struct page *p)
 {
-    *p = (struct page){.c = {.size = sizeof p->c}, .s = {.size = sizeof p->s}};
+    *p = (struct page){.profile = profile, .c = {.size = sizeof p->c}, .s = {.size = sizeof p->s}};
     int rc = rk_profile_columns(profile, &p->c);
 
     return rc < 0 ? rc : rk_profile_summary(profile, &p->s);
@@ -306,7 +366,7 @@ void export_html(const struct rk_profile *profile, struct output *out)
 /* ---- a difference ---- */
 
 /* Both in one tree, told apart by where samples came from. */
-static int write_pair(const struct rk_profile *both, struct output *out)
+static int write_pair(const struct rk_profile *both, const struct pair *pair, struct output *out)
 {
     struct page p;
     int rc = open_page(both, &p);
@@ -318,12 +378,14 @@ static int write_pair(const struct rk_profile *both, struct output *out)
         is_before[i] = strcmp(p.c.text[p.c.source_name[i]], "before") == 0;
     if (rc < 0)
         return rc;
+    p.pair = pair;
     p.is_before = is_before;
     return write_page(&p, out);
 }
 
 int rk_profile_pair_export(const struct rk_profile *before, const struct rk_profile *after,
-                           const char *format, const struct rk_sink *sink, struct rk_error *e)
+                           uint32_t normalise, const char *format, const struct rk_sink *sink,
+                           struct rk_error *e)
 {
     static const char *const names[] = {"html", NULL};
     struct rk_profile *both = NULL;
@@ -333,11 +395,14 @@ int rk_profile_pair_export(const struct rk_profile *before, const struct rk_prof
         return rc;
     if (!before || !after)
         return fail_null(e, RK_STAGE_EXPORT, "rk_profile_pair_export", before ? "after" : "before");
+    if (normalise > RK_NORMALISE_TIME)
+        return fail_argument(e, RK_STAGE_EXPORT, "rk_profile_pair_export: %u is no enum rk_normalise",
+                             normalise);
     rc = profile_pair(before, after, &both, e);
     if (rc < 0)
         return rc;
     struct output out = output_to(sink);
-    rc = write_pair(both, &out);
+    rc = write_pair(both, &(struct pair){before, after, normalise}, &out);
     rk_profile_free(both);
     if (rc < 0 && !out.error)
         out.error = rc;
@@ -345,19 +410,20 @@ int rk_profile_pair_export(const struct rk_profile *before, const struct rk_prof
 }
 
 int rk_profile_pair_export_fd(const struct rk_profile *before, const struct rk_profile *after,
-                              const char *format, int fd, struct rk_error *e)
+                              uint32_t normalise, const char *format, int fd, struct rk_error *e)
 {
     const struct rk_sink sink = sink_fd(fd);
 
-    return rk_profile_pair_export(before, after, format, &sink, e);
+    return rk_profile_pair_export(before, after, normalise, format, &sink, e);
 }
 
 int rk_profile_pair_export_path(const struct rk_profile *before, const struct rk_profile *after,
-                                const char *format, const char *path, struct rk_error *e)
+                                uint32_t normalise, const char *format, const char *path, struct rk_error *e)
 {
     struct sink_file file;
     int rc = sink_file_open(&file, path, e);
 
     return rc < 0 ? rc
-                  : sink_file_close(&file, rk_profile_pair_export(before, after, format, &file.sink, e), e);
+                  : sink_file_close(
+                        &file, rk_profile_pair_export(before, after, normalise, format, &file.sink, e), e);
 }

@@ -301,7 +301,7 @@ static int write_all(struct pprof *p)
     write_locations(p, mapping_of, function_of);
     write_comments(p);
     protobuf_number(&p->to, TIME_NANOS, s->first_time);
-    protobuf_number(&p->to, DURATION_NANOS, s->last_time - s->first_time);
+    protobuf_number(&p->to, DURATION_NANOS, s->duration);
     for (size_t i = 0; i < c->text_n; i++)
         protobuf_text(&p->to, STRING_TABLE, c->text[i]);
     for (size_t i = 0; i < p->more.n; i++)

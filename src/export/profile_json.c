@@ -31,6 +31,7 @@ void summary_json(struct json *j, const struct rk_profile_summary *s)
     json_u64(j, "threads", s->threads);
     known(j, "first_time", s->first_time, s->last_time);
     known(j, "last_time", s->last_time, s->last_time);
+    known(j, "duration", s->duration, s->last_time);
     known(j, "slice_ns", s->slice_ns, s->slice_ns);
     json_u64(j, "depth", s->depth);
     json_u64(j, "kept", s->loss.kept);

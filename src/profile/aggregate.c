@@ -63,7 +63,9 @@ int groups_threads(const struct rk_profile *p, uint32_t per, struct groups *ret)
         int64_t number = unique_add(&keys, key);
         uint32_t *first = number >= 0 && (size_t)number == ret->first.n ? vector_push(&ret->first) : NULL;
         rc = number < 0 ? (int)number : (size_t)number >= ret->first.n ? -ENOMEM : 0;
-        if (rc == 0 && (first || per == RK_PER_THREAD)) /* a thread's last name, a process's first */
+        /* A thread's last name, and a process's: that of the thread which began it, since an exec changes it. */
+        bool main = per == RK_PER_PROCESS && c->thread_pid[i] == c->thread_tid[i];
+        if (rc == 0 && (first || main || per == RK_PER_THREAD))
             ret->first.items[number] = (uint32_t)i;
         ret->of[i] = (uint32_t)number;
     }

@@ -1,6 +1,7 @@
 #include "profile/copy.h"
 
 #include "base/cleanup.h"
+#include "profile/match.h"
 
 #include <errno.h>
 
@@ -46,9 +47,15 @@ int64_t copy_frame(struct copy *copy, uint32_t frame)
 
     if (copy->frames[frame])
         return copy->frames[frame] - 1;
-    int64_t symbol = maker_text(copy->to, c->text[c->frame_symbol[frame]]);
-    int64_t module = maker_text(copy->to, c->text[c->frame_module[frame]]);
-    int64_t path = copy->by_name ? module : maker_text(copy->to, c->text[c->frame_path[frame]]);
+    const struct rk_profile_columns *called = c;
+    uint32_t as = frame;
+    if (copy->like && copy->like->of && copy->like->of[frame] != MATCH_NONE) {
+        called = &copy->like->profile->columns;
+        as = copy->like->of[frame];
+    }
+    int64_t symbol = maker_text(copy->to, called->text[called->frame_symbol[as]]);
+    int64_t module = maker_text(copy->to, called->text[called->frame_module[as]]);
+    int64_t path = copy->like ? module : maker_text(copy->to, c->text[c->frame_path[frame]]);
     int64_t file = lines ? maker_text(copy->to, c->text[c->frame_file[frame]]) : 0;
     if (symbol < 0 || module < 0 || path < 0 || file < 0)
         return -ENOMEM;

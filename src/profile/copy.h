@@ -7,13 +7,19 @@
 
 #include "profile/maker.h"
 
+/* Modules of one name are one, wherever they lie; functions are called as those of another profile that they are. */
+struct like {
+    const struct rk_profile *profile;
+    const uint32_t *of; /* by frame, as struct match has it; NULL: none are */
+};
+
 struct copy {
     const struct rk_profile *from;
     struct maker *to;
-    const char *label;     /* what all threads come from; NULL: what they say */
-    uint32_t flags;        /* RK_SELECT_NO_LINES, …_NO_INLINE, …_REVERSE */
-    bool by_name;          /* modules of one name are one, wherever they lie */
-    uint64_t slice_ns;     /* times go down to a multiple of it; 0: they go */
+    const char *label;       /* what all threads come from; NULL: what they say */
+    uint32_t flags;          /* RK_SELECT_NO_LINES, …_NO_INLINE, …_REVERSE */
+    const struct like *like; /* NULL: frames are called what they are */
+    uint64_t slice_ns;       /* times go down to a multiple of it; 0: they go */
     const uint8_t *begins; /* by frame, not 0: stacks begin at the outermost of these; NULL: where they do */
     uint32_t *frames, *threads, *events, *cgroups; /* number + 1 there; 0: not yet */
     uint32_t *stacks;                              /* … by node */

@@ -1,33 +1,46 @@
 /*
  * Two profiles side by side: each is summed, and rows are paired that say the same in words. Threads and processes are told
- * apart by name alone: no two runs share their ids. So are modules: two builds of a program lie in two folders.
+ * apart by name alone: no two runs share their ids. match.h says which functions are the same; lines are by the last part of
+ * their file's path, since two builds lie in two folders.
  */
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "profile/aggregate.h"
+#include "profile/match.h"
 
 #include <errno.h>
 #include <math.h>
 
 struct difference {
-    uint64_t self[2], total[2];
-    double change, change_total;
-    uint32_t key; /* of the row in sides[with] */
+    uint64_t self[2], total[2], samples[2];
+    double change, change_total, noise;
+    uint32_t sides; /* bit n: side n has it */
+    uint32_t key;   /* of the row in sides[with] */
     uint32_t with;
 };
 
 struct pairing {
     struct rk_aggregate *sides[2];
+    struct match match;
     struct unique keys; /* what the sides' rows have in common */
     VECTOR(struct difference) rows;
+    size_t both, only[2];
 };
 
 static void pairing_free(struct pairing *p)
 {
     rk_aggregate_free(p->sides[0]);
     rk_aggregate_free(p->sides[1]);
+    match_free(&p->match);
     unique_free(&p->keys);
     vector_free(&p->rows);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
 }
 
 static uint64_t text_key(struct maker *texts, const char *text)
@@ -36,23 +49,39 @@ static uint64_t text_key(struct maker *texts, const char *text)
     return number < 0 ? UINT64_MAX : (uint64_t)number;
 }
 
-/* A row's identity, in words of texts that both sides share. False: out of memory. */
-static bool identity(struct maker *texts, const struct rk_profile *p, uint32_t per, uint32_t key,
-                     uint64_t ret[4])
+/* What a row is of: of `before`, the frame of the same function in `after`, if there is one. */
+struct subject {
+    const struct rk_profile *profile;
+    uint32_t key;
+};
+
+static struct subject subject_of(const struct pairing *p, const struct rk_profile *const profiles[2],
+                                 uint32_t per, uint32_t side, uint32_t key)
 {
-    const struct rk_profile_columns *c = &p->columns;
+    uint32_t other = side == 0 && per <= RK_PER_LINE ? p->match.of[key] : MATCH_NONE;
+
+    return other == MATCH_NONE ? (struct subject){profiles[side], key} : (struct subject){profiles[1], other};
+}
+
+/* A row's identity, in words of texts that both sides share. False: out of memory. */
+static bool identity(struct maker *texts, const struct pairing *pairing,
+                     const struct rk_profile *const profiles[2], uint32_t side, uint32_t key, uint64_t ret[4])
+{
+    uint32_t per = pairing->sides[side]->per;
+    struct subject s = subject_of(pairing, profiles, per, side, key);
+    const struct rk_profile_columns *c = &s.profile->columns, *own = &profiles[side]->columns;
     char number[16];
 
     memset(ret, 0, 4 * sizeof *ret);
-    ret[0] = text_key(texts, group_name(p, per, key, number));
+    ret[0] = text_key(texts, group_name(s.profile, per, s.key, number));
     if (per <= RK_PER_MODULE) {
-        ret[1] = text_key(texts, c->text[c->frame_module[key]]);
+        ret[1] = text_key(texts, c->text[c->frame_module[s.key]]);
         if (per == RK_PER_LINE) {
-            ret[2] = text_key(texts, c->text[c->frame_file[key]]);
-            ret[3] = (uint64_t)c->frame_line[key] << 32;
+            ret[2] = text_key(texts, last_part(own->text[own->frame_file[key]]));
+            ret[3] = (uint64_t)own->frame_line[key] << 32;
         }
         ret[0] = per == RK_PER_MODULE ? 0 : ret[0];
-        ret[3] |= per == RK_PER_MODULE ? 0 : c->frame_miss[key];
+        ret[3] |= per == RK_PER_MODULE ? 0 : c->frame_miss[s.key];
     }
     return ret[0] != UINT64_MAX && ret[1] != UINT64_MAX && ret[2] != UINT64_MAX;
 }
@@ -64,7 +93,7 @@ static int pair_up(struct pairing *p, const struct rk_profile *const profiles[2]
         for (size_t i = 0; i < a->n; i++) {
             uint64_t key[4];
             int64_t row =
-                identity(texts, profiles[side], a->per, a->key[i], key) ? unique_add(&p->keys, key) : -ENOMEM;
+                identity(texts, p, profiles, side, a->key[i], key) ? unique_add(&p->keys, key) : -ENOMEM;
             if (row >= 0 && (size_t)row == p->rows.n && !vector_push(&p->rows))
                 row = -ENOMEM;
             if (row < 0)
@@ -72,6 +101,8 @@ static int pair_up(struct pairing *p, const struct rk_profile *const profiles[2]
             struct difference *d = &p->rows.items[row];
             d->self[side] += a->self[i];
             d->total[side] += a->total[i];
+            d->samples[side] += a->self_samples[i];
+            d->sides |= 1u << side;
             d->key = a->key[i];
             d->with = side;
         }
@@ -79,14 +110,14 @@ static int pair_up(struct pairing *p, const struct rk_profile *const profiles[2]
     return 0;
 }
 
-static double scale_of(const struct rk_profile_summary *before, const struct rk_profile_summary *after,
-                       uint32_t how)
+double profile_scale(const struct rk_profile_summary *before, const struct rk_profile_summary *after,
+                     uint32_t how)
 {
     double a = (double)before->weight, b = (double)after->weight;
 
     if (how == RK_NORMALISE_TIME) {
-        a = (double)(before->last_time - before->first_time);
-        b = (double)(after->last_time - after->first_time);
+        a = (double)before->duration;
+        b = (double)after->duration;
     }
     return how == RK_NORMALISE_NONE || a <= 0 || b <= 0 ? 1 : b / a;
 }
@@ -106,6 +137,12 @@ static int compare(const void *left, const void *right)
                               : (a->key > b->key) - (a->key < b->key);
 }
 
+/* The standard error of a sum of n samples, if they weigh about the same. */
+static double error_of(uint64_t weight, uint64_t n)
+{
+    return n ? (double)weight / sqrt((double)n) : 0;
+}
+
 /* Rows that differ, greatest first. */
 static void settle(struct pairing *p, double scale)
 {
@@ -115,6 +152,10 @@ static void settle(struct pairing *p, double scale)
         struct difference *d = &p->rows.items[i];
         d->change = (double)d->self[1] - (double)d->self[0] * scale;
         d->change_total = (double)d->total[1] - (double)d->total[0] * scale;
+        d->noise = hypot(error_of(d->self[0], d->samples[0]) * scale, error_of(d->self[1], d->samples[1]));
+        p->both += d->sides == 3;
+        p->only[0] += d->sides == 1;
+        p->only[1] += d->sides == 2;
         if (d->change != 0 || d->change_total != 0)
             p->rows.items[kept++] = *d;
     }
@@ -163,7 +204,7 @@ static size_t texts_bytes(const struct row_texts *t)
 static int lay_out(const struct pairing *p, const struct rk_profile *const profiles[2], uint32_t per,
                    double scale, struct rk_profile_diff **ret)
 {
-    size_t n = p->rows.n, bytes = sizeof **ret + n * (9 * sizeof(uint64_t) + sizeof(uint32_t));
+    size_t n = p->rows.n, bytes = sizeof **ret + n * (12 * sizeof(uint64_t) + sizeof(uint32_t));
     struct row_texts t;
 
     for (size_t i = 0; i < n; i++) {
@@ -173,10 +214,11 @@ static int lay_out(const struct pairing *p, const struct rk_profile *const profi
     struct rk_profile_diff *d = calloc(1, bytes);
     if (!d)
         return -ENOMEM;
-    double *change = (double *)(d + 1), *change_total = change + n;
-    uint64_t *before = (uint64_t *)(void *)(change_total + n), *after = before + n, *before_total = after + n;
-    uint64_t *after_total = before_total + n;
-    const char **name = (const char **)(after_total + n), **module = name + n, **file = module + n;
+    double *change = (double *)(d + 1), *change_total = change + n, *noise = change_total + n;
+    uint64_t *before = (uint64_t *)(void *)(noise + n), *after = before + n, *before_total = after + n;
+    uint64_t *after_total = before_total + n, *before_samples = after_total + n;
+    uint64_t *after_samples = before_samples + n;
+    const char **name = (const char **)(after_samples + n), **module = name + n, **file = module + n;
     uint32_t *line = (uint32_t *)(file + n);
     char *at = (char *)(line + n);
     for (size_t i = 0; i < n; i++) {
@@ -184,6 +226,9 @@ static int lay_out(const struct pairing *p, const struct rk_profile *const profi
         row_texts(profiles[row->with], per, row->key, &t);
         change[i] = row->change;
         change_total[i] = row->change_total;
+        noise[i] = row->noise;
+        before_samples[i] = row->samples[0];
+        after_samples[i] = row->samples[1];
         before[i] = row->self[0];
         after[i] = row->self[1];
         before_total[i] = row->total[0];
@@ -210,6 +255,12 @@ static int lay_out(const struct pairing *p, const struct rk_profile *const profi
         .line = line,
         .before_weight = profiles[0]->summary.weight,
         .after_weight = profiles[1]->summary.weight,
+        .noise = noise,
+        .before_samples = before_samples,
+        .after_samples = after_samples,
+        .matched = p->both,
+        .before_only = p->only[0],
+        .after_only = p->only[1],
     };
     *ret = d;
     return 0;
@@ -238,10 +289,12 @@ int rk_profile_diff(const struct rk_profile *before, const struct rk_profile *af
         return rc;
     }
     rc = maker_begin(&texts);
+    if (rc == 0 && per <= RK_PER_LINE)
+        rc = match_make(before, after, &p.match);
     if (rc == 0)
         rc = pair_up(&p, profiles, &texts);
     maker_free(&texts);
-    double scale = scale_of(&before->summary, &after->summary, normalise);
+    double scale = profile_scale(&before->summary, &after->summary, normalise);
     if (rc == 0) {
         settle(&p, scale);
         rc = lay_out(&p, profiles, per, scale, ret);

@@ -311,6 +311,8 @@ int maker_end(struct maker *m, const struct rk_profile_summary *summary, struct 
     p->summary = *summary;
     p->summary.samples = p->summary.weight = p->summary.unnamed = p->summary.threads = 0;
     p->summary.events = p->summary.depth = 0;
+    if (!p->summary.duration && p->summary.last_time > p->summary.first_time)
+        p->summary.duration = p->summary.last_time - p->summary.first_time;
     p->columns.size = sizeof p->columns;
     if ((rc = texts_end(m)) == 0 && (rc = frames_end(m)) == 0 && (rc = nodes_end(m)) == 0 &&
         (rc = others_end(m)) == 0 && (rc = samples_end(m)) == 0 && (rc = events_end(m)) == 0 &&

@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include "profile/copy.h"
+#include "profile/match.h"
 
 #include <errno.h>
 
@@ -8,6 +9,7 @@ static void summary_add(struct rk_profile_summary *to, const struct rk_profile_s
 {
     loss_add(&to->loss, &more->loss);
     to->cut |= more->cut;
+    to->duration += more->duration;
     if (!to->first_time || (more->first_time && more->first_time < to->first_time))
         to->first_time = more->first_time;
     if (more->last_time > to->last_time)
@@ -19,14 +21,14 @@ static void summary_add(struct rk_profile_summary *to, const struct rk_profile_s
     to->stacks_broken += more->stacks_broken;
 }
 
-static int add(struct maker *m, const struct rk_profile *from, const char *label, bool by_name,
+static int add(struct maker *m, const struct rk_profile *from, const char *label, const struct like *like,
                uint64_t slice_ns)
 {
     struct copy copy;
     int rc = copy_begin(&copy, from, m);
 
     copy.label = label;
-    copy.by_name = by_name;
+    copy.like = like;
     copy.slice_ns = slice_ns;
     for (uint32_t i = 0; rc >= 0 && i < from->columns.event_n; i++) {
         int64_t event = copy_event(&copy, i);
@@ -40,8 +42,9 @@ static int add(struct maker *m, const struct rk_profile *from, const char *label
     return rc < 0 ? rc : 0;
 }
 
-static int merge(const struct rk_profile *const *profiles, const char *const *labels, size_t n, bool by_name,
-                 struct rk_profile **ret, struct rk_error *e)
+/* `like` (NULL: modules are told apart by path): one for each. */
+static int merge(const struct rk_profile *const *profiles, const char *const *labels, size_t n,
+                 const struct like *like, struct rk_profile **ret, struct rk_error *e)
 {
     struct rk_profile_summary summary = {.size = sizeof summary};
     struct maker m;
@@ -56,7 +59,7 @@ static int merge(const struct rk_profile *const *profiles, const char *const *la
     }
     rc = maker_begin(&m);
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = add(&m, profiles[i], labels ? labels[i] : NULL, by_name, summary.slice_ns);
+        rc = add(&m, profiles[i], labels ? labels[i] : NULL, like ? &like[i] : NULL, summary.slice_ns);
     if (rc == 0)
         rc = maker_end(&m, &summary, ret);
     else
@@ -70,13 +73,22 @@ static int merge(const struct rk_profile *const *profiles, const char *const *la
 int rk_profile_merge(const struct rk_profile *const *profiles, const char *const *labels, size_t n,
                      struct rk_profile **ret, struct rk_error *e)
 {
-    return merge(profiles, labels, n, false, ret, e);
+    return merge(profiles, labels, n, NULL, ret, e);
 }
 
 int profile_pair(const struct rk_profile *before, const struct rk_profile *after, struct rk_profile **ret,
                  struct rk_error *e)
 {
     const struct rk_profile *const pair[] = {before, after};
+    struct match match = {0};
+    int rc = match_make(before, after, &match);
 
-    return merge(pair, (const char *const[]){"before", "after"}, 2, true, ret, e);
+    if (rc == 0) {
+        const struct like like[] = {{after, match.of}, {NULL, NULL}};
+        rc = merge(pair, (const char *const[]){"before", "after"}, 2, like, ret, e);
+    } else {
+        rc = fail_memory(e, RK_STAGE_PROFILE);
+    }
+    match_free(&match);
+    return rc;
 }

@@ -275,6 +275,7 @@ int pprof_read(const void *bytes, size_t n, struct rk_profile **ret, uint64_t *r
             p.summary.first_time = p.time;
             p.summary.last_time = p.time + p.duration;
         }
+        p.summary.duration = p.summary.last_time && p.duration <= INT64_MAX ? p.duration : 0;
         uint64_t damaged = p.damaged;
         rc = maker_end(&p.m, &p.summary, ret);
         if (rc == 0)

@@ -23,7 +23,11 @@ struct rk_profile {
     VECTOR(struct unnamed) unnamed;
 };
 
-/* Both as one, labelled "before" and "after"; modules of one name are one, as rk_profile_diff() has them. */
+/* What `before` is multiplied with; `how` is an enum rk_normalise. */
+double profile_scale(const struct rk_profile_summary *before, const struct rk_profile_summary *after,
+                     uint32_t how);
+
+/* Both as one, labelled "before" and "after"; functions and modules are one as rk_profile_diff() has them. */
 int profile_pair(const struct rk_profile *before, const struct rk_profile *after, struct rk_profile **ret,
                  struct rk_error *e);
 

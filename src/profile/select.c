@@ -217,6 +217,8 @@ static void summarise(const struct selection *s, uint64_t first, uint64_t last,
         uint64_t end = last + ret->slice_ns - 1;
         ret->first_time = first > ret->first_time ? first : ret->first_time;
         ret->last_time = end < ret->last_time ? end : ret->last_time;
+        uint64_t span = ret->last_time > ret->first_time ? ret->last_time - ret->first_time : 0;
+        ret->duration = span < ret->duration ? span : ret->duration;
     }
     if (s->filter->flags & RK_SELECT_NO_TIMES)
         ret->slice_ns = 0;

@@ -23,7 +23,7 @@ cc -O0 -g -fno-omit-frame-pointer work.c -o work -lpthread || { echo "no compile
 # What can be chosen, and what comes of it.
 "$RECKON" report >out 2>err || fail "report"
 head -n 1 out | grep -qE '^[0-9,]+ samples? kept, [0-9,]+ lost, .* skipped; cpu-clock:u, 2 threads, [0-9.]+ s; 100 % is [0-9.]+ s$' || fail "head: $(head -n 1 out)"
-grep -qE '^ *[0-9.]+ +[0-9.]+ +#+ +leaf, work$' out || fail "leaf"
+grep -qE '^ *[0-9.]+ +[0-9.]+ +[0-9.,]+ m?s +[0-9,]+ +#+ +leaf, work$' out || fail "leaf, with its time and samples"
 grep -qE 'thread, process/thread' out || fail "shares of threads"
 grep -q "$(printf '\033')" out && fail "colour in a pipe"
 for by in function line module thread process comm cgroup cpu event source; do
@@ -56,7 +56,13 @@ all=$(weight)
 [ "$(weight --thread "$(cat tid)" | cut -d' ' -f1)" = "$(cat self)" ] || fail "--thread"
 [ "$(weight --comm '^work$')" = "$all" ] || fail "--comm"
 [ "$(weight --comm nobody)" = "0 0" ] || fail "--comm of nobody"
-[ "$(weight --symbol '^middle$')" != "$all" ] && [ "$(weight --symbol '.')" = "$all" ] || fail "--symbol"
+"$RECKON" report --comm nobody >out 2>err && grep -qE '^No sample matches; the recording has [0-9,]+ samples.$' out || fail "nothing matches: $(cat out)"
+grep -qE "^reckon report: nothing matches --comm 'nobody'; the recording has [0-9,]+ samples$" err || fail "what matches nothing: $(cat err)"
+"$RECKON" export --comm nobody -C 0-99 2>err >out && [ ! -s out ] && grep -q "nothing matches --cpu and --comm 'nobody'" err || fail "export of nothing: $(cat err)"
+[ "$(weight --symbol '^middle$')" != "$all" ] && "$RECKON" report --comm nobody >out 2>err && grep -qE '^No sample matches; the recording has [0-9,]+ samples.$' out || fail "nothing matches: $(cat out)"
+grep -qE "^reckon report: nothing matches --comm 'nobody'; the recording has [0-9,]+ samples$" err || fail "what matches nothing: $(cat err)"
+"$RECKON" export --comm nobody -C 0-99 2>err >out && [ ! -s out ] && grep -q "nothing matches --cpu and --comm 'nobody'" err || fail "export of nothing: $(cat err)"
+[ "$(weight --symbol '.')" = "$all" ] || fail "--symbol"
 [ "$(weight --module '^work$' | cut -d' ' -f2)" -gt 0 ] || fail "--module"
 [ "$(weight --time 0,1000)" = "$all" ] && [ "$(weight --time 0%,100%)" = "$all" ] || fail "--time: all"
 first=$(weight --time ,50% | cut -d' ' -f2) second=$(weight --time 50%, | cut -d' ' -f2)
@@ -65,18 +71,37 @@ first=$(weight --time ,50% | cut -d' ' -f2) second=$(weight --time 50%, | cut -d
 "$RECKON" report --symbol '(' >out 2>err; [ $? -eq 2 ] || fail "a bad pattern: status"
 grep -q 'is no regular expression' err || fail "a bad pattern"
 "$RECKON" report --tree >out 2>err || fail "--tree"
-grep -n . out | grep -q 'middle, work' || fail "--tree: middle"
+grep -qE '^ *[0-9.]+ +[0-9.]+ m?s  (│ |  )*(├─|└─)?middle, work' out || fail "--tree: middle: $(cat out)"
 [ "$(grep -n 'middle, work' out | head -n 1 | cut -d: -f1)" -lt "$(grep -n 'leaf, work' out | tail -n 1 | cut -d: -f1)" ] || fail "--tree: order"
 "$RECKON" report --callers '^leaf$' >out 2>err || fail "--callers"
-sed -n 3p out | grep -qE '^100.00  leaf' || fail "--callers begins with it: $(sed -n 3p out)"
-grep -q '  middle' out && grep -q '  worker' out || fail "--callers: both"
+sed -n 4p out | grep -qE '^100.00 +[0-9.]+ m?s  leaf' || fail "--callers begins with it: $(sed -n 4p out)"
+grep -qE '(├|└)─middle' out && grep -qE '(├|└)─worker' out || fail "--callers: both"
 "$RECKON" report --callees '^middle$' >out 2>err || fail "--callees"
-sed -n 3p out | grep -qE '^100.00  middle' || fail "--callees begins with it"
+sed -n 4p out | grep -qE '^100.00 +[0-9.]+ m?s  middle' || fail "--callees begins with it"
 "$RECKON" report --no-children --percent-limit 50 >out 2>err || fail "--no-children"
 grep -q 'leaf' out && ! grep -q 'middle' out || fail "--no-children --percent-limit"
 "$RECKON" report --percent-limit 50 >out 2>err || fail "--percent-limit"
-[ "$(sed -n '/thread, process/,$p' out | grep -c '^ *[0-9]')" = 1 ] && tail -n 1 out | grep -q '… 1 more: --percent-limit 0$' || fail "--percent-limit of threads: $(cat out)"
-"$RECKON" report --lines 1 >out 2>err && grep -q '… [0-9]* more: --lines 0$' out || fail "--lines 1 says what shows the rest"
+[ "$(sed -n '/thread, process/,$p' out | grep -c '^ *[0-9]')" = 1 ] && tail -n 1 out | grep -q '… 1 more: reckon report --percent-limit 50 --percent-limit 0$' || fail "--percent-limit of threads: $(cat out)"
+"$RECKON" report --lines 1 >out 2>err && grep -q '… [0-9]* more: reckon report --lines 1 --lines 0$' out || fail "--lines 1 says what shows the rest"
+# Relations at a glance: who is alone stands below its caller, several are on branches. What is typed again shows the rest.
+printf 'p;main;parse;read;token 3\np;main;parse;read;hash 2\np;main;sort 4\nq;start 1\n' >tree.folded
+"$RECKON" report --tree tree.folded >out 2>err || fail "--tree of folded stacks"
+[ "$(sed '1,3d; s/^ *[0-9.]* *[0-9]*  //' out)" = "├─p
+│ main
+│ ├─parse
+│ │ read
+│ │ ├─token
+│ │ └─hash
+│ └─sort
+└─q
+  start" ] || fail "the tree: $(cat out)"
+LC_ALL=C "$RECKON" report --tree --lines 3 tree.folded >out 2>err || fail "--tree in ASCII"
+[ "$(sed '1,3d; s/^ *[0-9.]* *[0-9]*  //' out)" = '|-p
+| main
+| |-parse
+... 6 more: reckon report --tree --lines 3 tree.folded --lines 0' ] || fail "the tree in ASCII: $(cat out)"
+PATH=${RECKON%/*}:$PATH sh -c "$(sed -n 's/.*more: //p' out)" >again 2>err && [ "$(grep -c '[a-z]$' again)" = 11 ] || fail "the hint, typed: $(cat again err)"
+LC_ALL=C "$RECKON" report --lines 2 --by line tree.folded >out 2>err && ! LC_ALL=C grep -q '[^ -~]' out || fail "no letter that C has not: $(cat out)"
 "$RECKON" report --sort total --lines 1 >out 2>err && ! sed -n 4p out | grep -q '  leaf' || true
 
 # Every format has the same samples; pprof has all of it, and comes back.
@@ -111,8 +136,41 @@ python3 -c 'import json; d = json.load(open("out")); assert d["rows"] and all(r[
 "$RECKON" report --by source --csv -e cpu-clock:u labelled.pprof >out 2>err && grep -q '^perf.data,' out || fail "--by source"
 "$RECKON" report --json "$DATA/nothing" >out 2>err; [ $? -eq 1 ] || fail "no such file: status"
 
+# Two builds in two folders, under two names: their functions are the same. What chance does is marked; the hint can be typed.
+mkdir old new && for at in old/work-1 new/work-2; do
+    cp work $at && "$RECKON" record -q -e cpu-clock:u -F 2000 --call-graph fp -o ${at%/*}.data $at 2>err || fail "record $at"
+done
+"$RECKON" diff old.data new.data --percent-limit 0 >out 2>err || fail "diff of two builds"
+grep -qE '^whole   [0-9.]+ (m|)s, now [0-9.]+ m?s: [+-][0-9.]+ %; shares are compared' out || fail "by how much the whole changed: $(cat out)"
+grep -qE '^rows    [0-9]+ in both, [0-9]+ only before, [0-9]+ only after$' out || fail "how many matched: $(cat out)"
+grep -q '^before %  after %   points' out || fail "points: $(cat out)"
+"$RECKON" diff --json old.data new.data >out 2>err && python3 - <<'PY' || fail "matched"
+import json
+d = json.load(open("out"))
+rows = {r["name"]: r for r in d["rows"]}
+assert d["matched"] >= 3, d
+assert "work-1" not in json.dumps(d) and abs(rows["leaf"]["change"]) < 0.2 * d["after_weight"] if "leaf" in rows else True, d
+PY
+printf 'm;a 100\nm;b 100\nm;c 1000\n' >x.folded && printf 'm;a 110\nm;b 290\nm;c 1000\n' >y.folded
+"$RECKON" diff --normalise none x.folded y.folded >out 2>err || fail "diff of folded stacks"
+grep -qE ' ~ .* a$' out && grep -qE '[+][0-9.]+    .* b$' out && tail -n 1 out | grep -q '^~ no more than chance' || fail "chance: $(cat out)"
+PATH=${RECKON%/*}:$PATH sh -c "$("$RECKON" diff --lines 1 x.folded y.folded | sed -n 's/.*more: //p')" >again 2>err && grep -q ' a$' again || fail "diff's hint, typed"
+
+# Two runs, one after the other, last as long as both, not as long as from the first to the last.
+"$RECKON" merge old.data new.data -o runs.pprof 2>err && python3 - "$RECKON" <<'PY' || fail "how long merged runs last"
+import json, subprocess, sys
+length = lambda f: json.loads(subprocess.run([sys.argv[1], "report", "--json", f], stdout=subprocess.PIPE, check=True).stdout)["summary"]
+old, new, both = map(length, ["old.data", "new.data", "runs.pprof"])
+assert both["duration"] == old["duration"] + new["duration"] < both["last_time"] - both["first_time"], (old, new, both)
+PY
+
 # What goes wrong: cut and foreign files, a full disk, a closed pipe, narrow and plain terminals.
 head -c $(($(wc -c <out.pprof) / 2)) out.pprof >cut.pprof
+head -c $(($(wc -c <perf.data) * 2 / 3)) perf.data >cut.data
+for words in "report cut.data" "report --json cut.data" "export cut.data" "export --format pprof -o cut.out cut.data" "diff cut.data perf.data" \
+    "merge -o merged.pprof cut.data" "report --html cut.html cut.data" "report --by thread cut.data"; do
+    "$RECKON" $words >out 2>err; [ $? -eq 1 ] && grep -q 'cut.data was cut off before its end' err || fail "$words of a cut recording: $(cat err)"
+done
 "$RECKON" report cut.pprof >out 2>err; [ $? -eq 1 ] && grep -q damaged err || fail "half of a gzip"
 gunzip -c <out.pprof >plain.pprof 2>err && head -c $(($(wc -c <plain.pprof) / 2)) plain.pprof >half.pprof
 "$RECKON" report plain.pprof >out 2>err || fail "pprof that is not packed"
@@ -166,8 +224,8 @@ for width in 20, 40, 60, 80, 120:
         assert table, (width, words, plain)
         for line in table:
             assert len(line) <= max(width, 45), (width, words, len(line), line)
-    if width >= 40:  # a path that is too long is cut at its beginning: the line is what was asked for
-        assert re.search(r"leaf, work, \S*work.c:3$", re.sub(r"\x1b\[[0-9;]*m", "", typed(width, "report --by line")), re.M), width
+    if width >= 40:  # the line is what was asked for: the path goes first, then the function is cut
+        assert re.search(r"leaf, (work, )?\S*work.c:3$", re.sub(r"\x1b\[[0-9;]*m", "", typed(width, "report --by line")), re.M), width
 os.environ.pop("NO_COLOR", None)
 assert "\x1b[" in typed(80, "report"), "no colour on a terminal"
 assert "\x1b[" not in typed(80, "report", NO_COLOR="1"), "NO_COLOR"

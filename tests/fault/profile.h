@@ -38,7 +38,7 @@ static inline int profile_scenario(uint64_t *digest)
     for (const char *const *format = (const char *const[]){"folded", "csv", "json", "html", NULL}; *format;
          format++)
         TRY(rk_profile_export(profile, *format, &sink, e));
-    TRY(rk_profile_pair_export(profile, profile, "html", &sink, e));
+    TRY(rk_profile_pair_export(profile, profile, RK_NORMALISE_WEIGHT, "html", &sink, e));
 end:
     EXPECT(rk_profile_free(profile) == NULL);
     EXPECT(rk_profile_builder_free(builder) == NULL);

@@ -130,7 +130,7 @@ function writeSide(pen, p, side) {
 }
 
 export function facts(more) {
-    return {version: '0', cut: false, throttled: 0, samples: 0,
+    return {version: '0', cut: false, throttled: 0, samples: 0, duration: 4e6,
         reasons: ['', 'the file is gone', 'damaged', 'changed', 'it has no symbol table'],
         events: [{name: 'cpu-clock', unit: 'ns', samples: 0, weight: 0, lost: 0, skipped: 0}],
         stacks: {whole: 0, cut: 0, broken: 0}, ...more};
@@ -178,7 +178,7 @@ export function large({samples = 1000000, frames = 100000, threads = 8, buckets 
         sides.push({event: 0, before: 1, period: 250000, entries: make(0.1)});
     return {
         facts: facts({samples,
-            events: [{name: 'cpu-clock', unit: 'ns', samples, weight: samples * 250000, lost: 1234, skipped: 0, ...(before ? {before: samples} : {})}],
+            events: [{name: 'cpu-clock', unit: 'ns', samples, weight: samples * 250000, lost: 1234, skipped: 0, ...(before ? {before: samples, before_weight: samples * 250000} : {})}],
             stacks: {whole: samples - 2000, cut: 2000, broken: 0}}),
         strings, modules, frames: list, threads: names, parent, frame, buckets, start: 1e12, width: 500000, sides,
     };

@@ -345,6 +345,7 @@ test('colours: text can be read on each, in both themes', async () => {
 test('a difference: two colours, what changed first', async () => {
     const p = small();
     p.facts.events[0].before = 50;
+    p.facts.events[0].before_weight = 5e7;
     p.sides.push({event: 0, before: 1, period: 1e6, entries: [[0, 0, 1, 5], [0, 0, 2, 5], [0, 0, 3, 20], [0, 0, 4, 20]]});
     const page = await open(browser, pageOf('diff', encode(p)));
     assert.equal(await text(page, 'answer'), 'parse had 10.0 % of the time before and has 30.0 % now.');
@@ -354,7 +355,7 @@ test('a difference: two colours, what changed first', async () => {
     assert.ok(r > b, 'more is orange: ' + fills.parse);
     await page.keyboard.press('5');
     const row = await page.evaluate(() => [...document.querySelectorAll('#table tbody tr')].map((x) => [...x.cells].map((c) => c.textContent).join('|')));
-    assert.deepEqual(row.slice(0, 2), ['30.0 %|−10.00 %|60.0 %|−20.00 %|30|sort|prog|a.c:40', '30.0 %|+20.00 %|40.0 %|+20.00 %|30|parse|prog|a.c:20']);
+    assert.deepEqual(row.slice(0, 2), ['30.0 %|−10.00|60.0 %|−20.00|30|sort|prog|a.c:40', '30.0 %|+20.00|40.0 %|+20.00|30|parse|prog|a.c:20']);
     await page.keyboard.press('1');
     await page.selectOption('#side', 'before');
     assert.equal(await page.evaluate(() => reckon.views.main.rows.flat().find((piece) => reckon.boxName(piece.box) === 'sort').box.w), 80);
@@ -395,6 +396,55 @@ test('reckon diff --html: both sides of two files', async () => {
         [reckon.name(f), [reckon.functions.self[f], reckon.functionsBefore.self[f]]])));
     assert.deepEqual([sums.a, sums.b, sums.c, sums.d], [[150, 20], [30, 60], [0, 120], [20, 0]]); // 100 samples before, 200 after
     assert.match(await text(page, 'answer'), /^a had 10\.0 % of .* before and has 75\.0 % now\.$/);
+    const ground = await text(page, 'ground');
+    assert.match(ground, /whole: 100 before, 200 now \(\+100.%\)compared by share.*4 functions in both, 1 only before, 1 only now/);
+    assert.match(ground, /after: 200 samples.*before: 100 samples/);
+    await still(page);
+});
+
+test('reckon diff --html --normalise: none leaves them as they are', async () => {
+    reckon('diff', '--normalise', 'none', '--html', 'none.html', 'one.folded', 'two.folded');
+    const page = await open(browser, path.join(dir, 'none.html'));
+    const b = await page.evaluate(() => {
+        const f = [...reckon.functions.self.keys()].find((k) => reckon.name(k) === 'b'), [r, , blue] =
+            reckon.colours.difference(30, 30, 1).match(/\d+/g).map(Number);
+        return [reckon.functions.self[f], reckon.functionsBefore.self[f], Math.abs(r - blue) < 10];
+    });
+    assert.deepEqual(b, [30, 30, true]); // not 60, as shares are
+    assert.match(await text(page, 'ground'), /compared as they are/);
+    await still(page);
+});
+
+test('a difference: chance is grey, also where before has few samples', async () => {
+    const page = await open(browser, pageOf('chance', encode(small())));
+    const grey = (...of) => page.evaluate((a) => reckon.colours.difference(...a) === reckon.colours.difference(1, 1), of);
+    assert.ok(await grey(100, 110));
+    assert.ok(!await grey(100, 160));
+    assert.ok(await grey(100, 160, 160), 'one sample before, worth 160');
+    await still(page);
+});
+
+test('a difference: what it stands on is of each its own', async () => {
+    const p = small();
+    Object.assign(p.facts.events[0], {before: 50, before_weight: 5e7});
+    p.facts.before = {samples: 50, duration: 2e6, threads: 1, throttled: 3, cut: true, stacks: {whole: 50, cut: 0, broken: 0},
+        events: [{lost: 7, skipped: 0}]};
+    p.sides.push({event: 0, before: 1, period: 1e6, entries: [[0, 0, 1, 50]]});
+    const page = await open(browser, pageOf('grounds', encode(p)));
+    const items = (await page.evaluate(() => [...document.querySelectorAll('#ground li')].map((e) => e.textContent))).map((s) => s.replaceAll('\u00a0', ' '));
+    const at = items.findIndex((s) => s.startsWith('before: 50 samples of cpu-clock in 2 ms, 1 thread'));
+    assert.ok(at > 0, items.join(' | '));
+    const [after, before] = [items.slice(0, at), items.slice(at)].map((list) => list.join(' | '));
+    assert.ok(after.includes('5 samples lost') && !after.includes('cut off') && after.includes('stacks are truncated'), after);
+    assert.ok(before.includes('7 samples lost') && before.includes('cut off') && before.includes('throttled 3') && before.includes('all stacks are whole'), before);
+    await still(page);
+});
+
+test('threads that were renamed are one', async () => {
+    const p = small();
+    p.threads = [[11, 40, 40], [12, 40, 40]];
+    const page = await open(browser, pageOf('renamed', encode(p)));
+    assert.match(await text(page, 'ground'), /, 1 thread/);
     await still(page);
 });
 

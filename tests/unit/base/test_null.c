@@ -203,7 +203,7 @@ static void the_answers(void **state)
     BARE(rk_metric_derive(NULL, &value, 1, 1, 0, &metric));
 
     REFUSED(rk_profile_export(NULL, "json", &sink, &e));
-    REFUSED(rk_profile_pair_export(NULL, NULL, "html", &sink, &e));
+    REFUSED(rk_profile_pair_export(NULL, NULL, 0, "html", &sink, &e));
     REFUSED(rk_record_export(NULL, &sample, "json", &sink, NULL, &e));
     REFUSED(rk_set_export(NULL, &value, 1, NULL, "json", &sink, &e));
     REFUSED(rk_doctor_export(NULL, "json", &sink, &e));

@@ -338,16 +338,22 @@ static void a_pair(void **state)
     after = fake_finish(b);
 
     forget();
-    assert_int_equal(rk_profile_pair_export(before, after, "html", &text_sink, NULL), 0);
-    SAME_BY_TWINS(rk_profile_pair_export, before, after, "html");
+    assert_int_equal(rk_profile_pair_export(before, after, RK_NORMALISE_WEIGHT, "html", &text_sink, NULL), 0);
+    SAME_BY_TWINS(rk_profile_pair_export, before, after, RK_NORMALISE_WEIGHT, "html");
     take_block();
     size_t all = block_n;
     assert_true(all > 100);
     assert_non_null(memmem(block, block_n, "\"samples\":2,\"weight\":6", 22));
-    assert_non_null(memmem(block, block_n, "\"before\":1}", 11));
-    assert_int_equal(rk_profile_pair_export(before, after, "csv", &text_sink, &e), -EINVAL);
-    assert_int_equal(rk_profile_pair_export(NULL, after, "html", &text_sink, &e), -EINVAL);
-    assert_int_equal(rk_profile_pair_export(before, NULL, "html", &text_sink, &e), -EINVAL);
+    assert_non_null(memmem(block, block_n, "\"before\":1,\"before_weight\":3}", 29));
+    assert_non_null(strstr((const char *)block, "\"normalise\":\"weight\",\"scale\":1,"));
+    forget();
+    assert_int_equal(rk_profile_pair_export(before, after, RK_NORMALISE_NONE, "html", &text_sink, NULL), 0);
+    take_block();
+    assert_non_null(strstr((const char *)block, "\"normalise\":\"none\",\"scale\":1,"));
+    assert_int_equal(rk_profile_pair_export(before, after, 0, "csv", &text_sink, &e), -EINVAL);
+    assert_int_equal(rk_profile_pair_export(before, after, 3, "html", &text_sink, &e), -EINVAL);
+    assert_int_equal(rk_profile_pair_export(NULL, after, 0, "html", &text_sink, &e), -EINVAL);
+    assert_int_equal(rk_profile_pair_export(before, NULL, 0, "html", &text_sink, &e), -EINVAL);
     rk_profile_free(before);
     rk_profile_free(after);
 }
@@ -367,7 +373,8 @@ static void a_pair_has_a_time_line(void **state)
         sides[k] = fake_finish(b);
     }
     forget();
-    assert_int_equal(rk_profile_pair_export(sides[0], sides[1], "html", &text_sink, NULL), 0);
+    assert_int_equal(
+        rk_profile_pair_export(sides[0], sides[1], RK_NORMALISE_WEIGHT, "html", &text_sink, NULL), 0);
     take_written();
     assert_int_equal(page.sides, 2);
     assert_in_range(page.buckets, 64, 200);
@@ -389,7 +396,7 @@ static void errors(void **state)
     (void)state;
     assert_int_equal(rk_profile_export(p, "html", &full, &e), -ENOSPC);
     assert_int_equal(e.cause, RK_CAUSE_NO_SPACE);
-    assert_int_equal(rk_profile_pair_export(p, p, "html", &full, &e), -ENOSPC);
+    assert_int_equal(rk_profile_pair_export(p, p, 0, "html", &full, &e), -ENOSPC);
     rk_profile_free(p);
 }
 

@@ -183,6 +183,8 @@ static void a_difference_with_itself_is_empty(void **state)
     for (int round = 0; round < 10; round++) {
         struct rk_profile *p = random_profile(samples, 1 + random_below(300), RK_TIMES_BOUNDED),
                           *twice = merged(p, p);
+        struct rk_profile_summary s = {.size = sizeof s};
+        assert_int_equal(rk_profile_summary(p, &s), 0);
         for (uint32_t per = 0; per <= RK_PER_SOURCE; per++)
             for (uint32_t how = 0; how <= RK_NORMALISE_TIME; how++) {
                 struct rk_profile_diff *d = NULL;
@@ -190,8 +192,10 @@ static void a_difference_with_itself_is_empty(void **state)
                 assert_int_equal(d->n, 0);
                 rk_profile_diff_free(d);
                 assert_int_equal(rk_profile_diff(p, twice, per, how, &d, NULL), 0);
-                assert_true(how == RK_NORMALISE_WEIGHT ? d->n == 0
-                                                       : d->n > 0); /* shares are the same, sums are not */
+                /* Shares are the same, and rates: it took twice as long. Sums are not. */
+                assert_true(how == RK_NORMALISE_NONE || (how == RK_NORMALISE_TIME && !s.duration)
+                                ? d->n > 0
+                                : d->n == 0);
                 rk_profile_diff_free(d);
             }
         rk_profile_free(p);
@@ -281,6 +285,11 @@ static void a_part_keeps_the_last_names(void **state)
     fake_comm = "worker";
     struct rk_profile *p = fake_finish(b), *part = NULL, *both = merged(p, p);
     struct rk_profile_filter filter = {.size = sizeof filter, .event = "cpu-clock"};
+    struct rk_aggregate *processes = NULL; /* what an exec has made of it */
+    assert_int_equal(rk_profile_aggregate(p, RK_PER_PROCESS, &processes, NULL), 0);
+    assert_int_equal(processes->n, 1);
+    assert_string_equal(processes->name[0], "renamed");
+    rk_aggregate_free(processes);
     assert_int_equal(rk_profile_select(p, &filter, &part, NULL), 0);
     for (int i = 0; i < 3; i++) {
         struct rk_aggregate *a = NULL;
