@@ -12,7 +12,8 @@
  *    Or name the region, and let the environment say what to count: RK_REGION("parse");    reckon/region.h
  *
  * 2. Count or sample anything else. Say what (event.h) and whom (target.h), and open it (set.h). Then read
- *    counts, read records one by one (stream.h), or record to a file (capture.h).
+ *    counts, read records one by one (stream.h), or record to a file (capture.h). Samples of your own go to
+ *    a file by recording.h.
  *
  * 3. Evaluate it: metrics (metric.h), repeated measurements compared (stats.h), mappings (image.h), stacks
  *    (unwind.h), names (symbol.h), profiles (profile.h), files for other tools (export.h). If something is
@@ -47,6 +48,7 @@
 #include <reckon/module.h>
 #include <reckon/profile.h>
 #include <reckon/record.h>
+#include <reckon/recording.h>
 #include <reckon/region.h>
 #include <reckon/rows.h>
 #include <reckon/set.h>

@@ -178,6 +178,13 @@ struct rk_stream_event {
     uint32_t unwound;
     /* 1: the branches of its samples are the callers (LBR), the latest first. */
     uint32_t call_stack;
+
+    /* Its struct perf_event_attr and the ids that its records carry, as rk_recording_open() takes them:
+     * valid until the next call of next(). */
+    const void *attr;
+    size_t attr_bytes;
+    const uint64_t *ids;
+    size_t ids_n;
 };
 RK_API int rk_stream_event_get(const struct rk_stream *stream, size_t index, struct rk_stream_event *ret);
 

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "capture/frames.h"
 #include "capture/hits.h"
-#include "capture/place.h"
+#include "perfdata/place.h"
 #include "host/host.h"
 #include "perfdata/writer.h"
 #include "set/set.h"

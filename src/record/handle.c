@@ -12,18 +12,29 @@ struct rk_layout {
     uint64_t period; /* of samples that don't carry theirs; 0: it isn't fixed */
 };
 
-#define ATTR_SIZE_FIRST 64u /* Linux 2.6.31 */
+int attr_take(struct perf_attr *ret, const void *attr, size_t bytes)
+{
+    const unsigned char *from = attr;
+    unsigned char more = 0;
+
+    if (bytes < ATTR_SIZE_FIRST || bytes > ATTR_SIZE_MAX)
+        return -EINVAL;
+    memset(ret, 0, sizeof *ret);
+    memcpy(ret, attr, bytes < sizeof *ret ? bytes : sizeof *ret);
+    for (size_t i = sizeof *ret; i < bytes; i++)
+        more |= from[i];
+    return more ? -E2BIG : 0;
+}
 
 int rk_layout_open(const void *attr, size_t bytes, struct rk_layout **ret, struct rk_error *e)
 {
-    struct perf_attr mine = {0};
+    struct perf_attr mine;
 
     if (!attr || !ret)
         return fail_null(e, RK_STAGE_STREAM, "rk_layout_open", attr ? "ret" : "attr");
-    if (bytes < ATTR_SIZE_FIRST)
-        return fail_argument(e, RK_STAGE_STREAM, "an attr of %zu bytes: perf_event_attr has %u at least",
-                             bytes, ATTR_SIZE_FIRST);
-    memcpy(&mine, attr, bytes < sizeof mine ? bytes : sizeof mine);
+    if (attr_take(&mine, attr, bytes) == -EINVAL) /* what it does not know, it passes over in records too */
+        return fail_argument(e, RK_STAGE_STREAM, "an attr of %zu bytes: perf_event_attr has %u to %u", bytes,
+                             ATTR_SIZE_FIRST, ATTR_SIZE_MAX);
     struct rk_layout *l = calloc(1, sizeof *l);
     if (!l)
         return fail_memory(e, RK_STAGE_STREAM);

@@ -66,6 +66,12 @@ struct layout_usual {
  * does not know are kept out: they lie behind what it knows. */
 int layout_init(struct layout *layout, const struct perf_attr *attr);
 
+/* Copies a caller's perf_event_attr of so many bytes. 0; -EINVAL: no attr has so many; -E2BIG: it sets fields that this
+ * release does not know, all others are copied. */
+int attr_take(struct perf_attr *ret, const void *attr, size_t bytes);
+#define ATTR_SIZE_FIRST 64u /* Linux 2.6.31 */
+#define ATTR_SIZE_MAX 4096u /* the kernel takes no more */
+
 /*
  * Fills a record from its bytes: type, misc, bytes, data, and from head or trailer present, pid, tid, time,
  * cpu, id (present says RK_SAMPLE_IDENTIFIER or RK_SAMPLE_ID for the latter, as the layout has it). event

@@ -23,6 +23,8 @@ struct rk_stream *rk_stream_free(struct rk_stream *st)
         return NULL;
     live_close(st->live);
     file_close(st->file);
+    for (size_t i = 0; i < st->events.n; i++)
+        vector_free(&st->events.items[i].ids);
     vector_free(&st->events);
     table_free(&st->ids);
     order_free(&st->order);
@@ -66,6 +68,11 @@ int stream_event_add(struct rk_stream *st, const struct perf_attr *attr, const c
 
 int stream_id_add(struct rk_stream *st, uint64_t id, uint32_t event)
 {
+    uint64_t *to = vector_push(&st->events.items[event].ids);
+
+    if (!to)
+        return -ENOMEM;
+    *to = id;
     return table_put(&st->ids, id, event);
 }
 
@@ -383,7 +390,11 @@ int rk_stream_event_get(const struct rk_stream *st, size_t index, struct rk_stre
                                    .name = event->name,
                                    .unwound = stream_unwound(a),
                                    .call_stack = (a->sample_type & RK_SAMPLE_BRANCH_STACK) &&
-                                                 (a->branch_sample_type & BRANCH_CALL_STACK)};
+                                                 (a->branch_sample_type & BRANCH_CALL_STACK),
+                                   .attr = a,
+                                   .attr_bytes = sizeof *a,
+                                   .ids = event->ids.items,
+                                   .ids_n = event->ids.n};
     if (a->flags & ATTR_FREQ)
         mine.frequency = a->sample_period;
     else

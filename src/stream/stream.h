@@ -39,7 +39,8 @@ struct stream_event {
     struct layout layout;
     struct perf_attr attr;
     const char *name;
-    uint64_t period;   /* of samples that don't say theirs; 0: it isn't fixed */
+    uint64_t period; /* of samples that don't say theirs; 0: it isn't fixed */
+    VECTOR(uint64_t) ids;
     bool rate_changed; /* while running: what was due can't be told from the count */
     struct stream_tally tally;
 };

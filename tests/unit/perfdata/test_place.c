@@ -1,6 +1,6 @@
 /* A recording's file: 0600, the previous kept, nothing of others touched. */
 #include "../../temporary.h"
-#include "capture/place.h"
+#include "perfdata/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

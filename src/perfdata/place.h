@@ -5,8 +5,8 @@
  * Nothing that is there is ever written to. A link, a directory, a device or another user's file at the path is
  * refused: a recording made by root in a directory that others write to must not go where they say.
  */
-#ifndef CAPTURE_PLACE_H
-#define CAPTURE_PLACE_H
+#ifndef PERFDATA_PLACE_H
+#define PERFDATA_PLACE_H
 
 #include <reckon/error.h>
 

@@ -1,4 +1,4 @@
-#include "capture/place.h"
+#include "perfdata/place.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
