@@ -28,7 +28,8 @@
  *     int bytes = rk_layout_encode(layout, &record, &comm, buffer, sizeof buffer);
  *
  * Nothing is copied: pointers lead into the record's bytes and live as long as these do. A mask (`present`)
- * says which fields a record has, so that a zero is a zero. Records of unknown types keep their bytes.
+ * says which fields a record has: a field that is present and 0 is a true 0. A record of a type that this
+ * release does not know is passed on with its bytes.
  */
 #ifndef RECKON_RECORD_H
 #define RECKON_RECORD_H
@@ -82,17 +83,18 @@ enum rk_mode {
  * NULL. */
 RK_API const char *rk_mode_name(uint32_t mode);
 
-/* record->misc */
-#define RK_MISC_MODE 0x7u /* enum rk_mode */
-#define RK_MISC_MMAP_DATA 0x2000u
-#define RK_MISC_COMM_EXEC 0x2000u
-#define RK_MISC_SWITCH_OUT 0x2000u
-#define RK_MISC_FORK_EXEC 0x2000u
-#define RK_MISC_EXACT_IP 0x4000u       /* SAMPLE: ip is that of the instruction itself */
-#define RK_MISC_SWITCH_PREEMPT 0x4000u /* SWITCH out: it could have gone on */
-#define RK_MISC_BUILD_ID 0x4000u
+/* rk_record.misc. A bit means something else for each type of record, as the kernel has it. */
+#define RK_MISC_MODE 0x7u              /* enum rk_mode */
+#define RK_MISC_MMAP_DATA 0x2000u      /* MMAP, MMAP2: not executable */
+#define RK_MISC_COMM_EXEC 0x2000u      /* COMM: the name comes from an exec */
+#define RK_MISC_SWITCH_OUT 0x2000u     /* SWITCH: the thread left the CPU */
+#define RK_MISC_FORK_EXEC 0x2000u      /* FORK: perf wrote it for an exec */
+#define RK_MISC_EXACT_IP 0x4000u       /* SAMPLE: ip is the instruction itself */
+#define RK_MISC_SWITCH_PREEMPT 0x4000u /* SWITCH out: the thread could have gone on */
+#define RK_MISC_BUILD_ID 0x4000u       /* MMAP2: a build-id in place of device and inode */
 
-/* Sample fields, by the kernel's bits: what to ask for, and rk_sample.present / rk_record.present. */
+/* Sample fields, by the kernel's bits: rk_set_options.sample asks for them, rk_sample.present and
+ * rk_record.present say which there are. */
 #define RK_SAMPLE_IP 0x1ull
 #define RK_SAMPLE_TID 0x2ull
 #define RK_SAMPLE_TIME 0x4ull
@@ -125,99 +127,143 @@ RK_API const char *rk_mode_name(uint32_t mode);
 
 #define RK_NO_EVENT 0xffffffffu
 
-/* Any record, with the identity that kernel or file attached to it. Frozen. */
+/* Any record, with the identity that the kernel attached to it. Frozen. */
 struct rk_record {
-    uint32_t type; /* enum rk_record_type, or what the kernel wrote */
-    uint16_t misc;
-    uint16_t bytes; /* header.size, 8 … 65528 */
+    uint32_t type; /* enum rk_record_type, or a number that this release does not know */
+    uint16_t misc; /* RK_MISC_… */
+
+    /* The record's size with its header, 8 … 65528. */
+    uint16_t bytes;
+
     uint32_t event; /* index among the stream's events, or RK_NO_EVENT */
     uint32_t cpu;
-    uint64_t present; /* RK_SAMPLE_TID, _TIME, _CPU, _IDENTIFIER or _ID of the fields below; RK_PRESENT_… */
+
+    /* Which of the fields here are known: RK_SAMPLE_TID (pid, tid), RK_SAMPLE_TIME, RK_SAMPLE_CPU, and
+     * RK_SAMPLE_IDENTIFIER or RK_SAMPLE_ID (id). RK_PRESENT_SYNTHESISED may be set too. */
+    uint64_t present;
     uint64_t time;
     uint64_t id;
     int32_t pid, tid;
+
     const unsigned char *data; /* the whole record, header first, 8-byte aligned */
-    uint64_t offset;           /* where in the file; live: bytes before it in its ring, 0 if synthesised */
+
+    /* Of a file: where the record begins. Live: how many bytes came before it in its ring; 0 if it is
+     * synthesised. */
+    uint64_t offset;
 };
 
-/* Markers inside a callchain: what follows runs in this mode. */
+/* Markers inside a call chain: the addresses after one belong to this mode. */
 #define RK_CHAIN_HYPERVISOR 0xffffffffffffffe0ull
 #define RK_CHAIN_KERNEL 0xffffffffffffff80ull
 #define RK_CHAIN_USER 0xfffffffffffffe00ull
-#define RK_CHAIN_USER_DEFERRED 0xfffffffffffffd80ull
+#define RK_CHAIN_USER_DEFERRED 0xfffffffffffffd80ull /* a cookie follows: CALLCHAIN_DEFERRED */
 #define RK_CHAIN_GUEST 0xfffffffffffff800ull
 #define RK_CHAIN_GUEST_KERNEL 0xfffffffffffff780ull
 #define RK_CHAIN_GUEST_USER 0xfffffffffffff600ull
 #define RK_CHAIN_MAX 0xfffffffffffff001ull /* an entry ≥ this is a marker */
 
-/* One branch, as the kernel packs it: `flags` is its third word. Frozen. */
+/* One branch as the kernel packs it; rk_branch_info() unpacks `flags`. Frozen. */
 struct rk_branch {
     uint64_t from, to, flags;
 };
 
-/* One counter's value inside a sample or a READ record. Frozen. */
+/* One counter's value inside a sample or a READ record; rk_sample_read() gets it. Frozen. */
 struct rk_read {
-    uint64_t value, id, lost;
+    uint64_t value;
+    uint64_t id;   /* with RK_FORMAT_ID */
+    uint64_t lost; /* with RK_FORMAT_LOST */
 };
 
-/* A sample, decoded. Pointers are into the record. Arrays of u64 are 8-byte aligned. `present` says what is
- * there; the rest is 0 (rk_stream_sample() says how). */
+/* rk_sample.read_format: what the counters' values come with. */
+#define RK_FORMAT_ENABLED 0x01ull
+#define RK_FORMAT_RUNNING 0x02ull
+#define RK_FORMAT_ID 0x04ull
+#define RK_FORMAT_GROUP 0x08ull /* the values of a whole group */
+#define RK_FORMAT_LOST 0x10ull
+
+/* rk_sample.regs_user_abi and .regs_intr_abi */
+enum rk_abi {
+    RK_ABI_NONE = 0, /* no registers were taken */
+    RK_ABI_32 = 1,   /* a 32-bit program's */
+    RK_ABI_64 = 2,
+};
+
+/* A sample, decoded. Pointers lead into the record; arrays of 64-bit words are 8-byte aligned. A field that
+ * `present` does not name is 0 (rk_stream_sample() has the exception). */
 struct rk_sample {
-    uint32_t size; /* set by the caller */
+    uint32_t size; /* sizeof(struct rk_sample), set by the caller */
     uint32_t cpu;
-    uint64_t present; /* RK_SAMPLE_… that this sample carries */
+    uint64_t present; /* RK_SAMPLE_… that this sample has */
     uint64_t ip, time, addr, id, stream_id;
-    uint64_t period; /* where it is not present: the event's own, if that is fixed (rk_stream_sample()) */
+
+    /* Without RK_SAMPLE_PERIOD: the event's own period if that is fixed, else 0. */
+    uint64_t period;
     int32_t pid, tid;
 
-    const uint64_t *chain; /* markers included; chain_n entries */
+    /* The call chain, innermost address first, with RK_CHAIN_… markers among the addresses. */
+    const uint64_t *chain;
     uint64_t chain_n;
 
-    const unsigned char *raw; /* tracepoint payload, with the kernel's padding */
+    /* A tracepoint's payload, with the kernel's padding: rk_field_value(). */
+    const unsigned char *raw;
     uint64_t raw_bytes;
 
-    const struct rk_branch *branches; /* the latest first; NULL: the kernel took no stack */
+    /* Branches, the latest first. NULL: the kernel took none. */
+    const struct rk_branch *branches;
     uint64_t branch_n;
-    uint64_t branch_hw_index;        /* UINT64_MAX where the kernel gave none */
-    const uint64_t *branch_counters; /* branch_n entries, or NULL */
+    uint64_t branch_hw_index;        /* UINT64_MAX if the kernel gave none */
+    const uint64_t *branch_counters; /* branch_n of them, or NULL */
 
-    uint64_t regs_user_abi, regs_user_mask; /* abi 0: none were taken */
-    const uint64_t *regs_user;              /* one per set bit of the mask */
+    /* Registers at the program's own instruction, and at the interrupted one: one word for each bit that is
+     * set in the mask. rk_sample_register() gets one. */
+    uint64_t regs_user_abi, regs_user_mask; /* enum rk_abi */
+    const uint64_t *regs_user;
     uint64_t regs_intr_abi, regs_intr_mask;
     const uint64_t *regs_intr;
 
-    const unsigned char *stack; /* user stack as dumped */
-    uint64_t stack_bytes;       /* as many as the dump has room for … */
-    uint64_t stack_used;        /* … and as many as are valid */
+    /* The user stack, from the stack pointer upwards: so many bytes were copied, of which stack_used are
+     * valid. */
+    const unsigned char *stack;
+    uint64_t stack_bytes;
+    uint64_t stack_used;
 
-    uint64_t weight; /* with RK_SAMPLE_WEIGHT_STRUCT: 32 bits, then 16, then 16 */
-    uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
+    uint64_t weight;      /* rk_sample_weight() */
+    uint64_t data_src;    /* rk_memory_info() */
+    uint64_t transaction; /* RK_TRANSACTION_… */
+    uint64_t phys_addr, cgroup, data_page_size, code_page_size;
 
     const unsigned char *aux;
     uint64_t aux_bytes;
 
-    /* RK_SAMPLE_READ */
-    uint64_t read_n, read_enabled, read_running; /* read_n values: rk_sample_read() */
-    uint64_t read_format;                        /* PERF_FORMAT_… of the above */
-    const uint64_t *read_words;                  /* as the kernel laid them out */
+    /* RK_SAMPLE_READ: the values of read_n counters, which rk_sample_read() gets one by one, and for how long
+     * they were enabled and running. */
+    uint64_t read_n, read_enabled, read_running;
+    uint64_t read_format;       /* RK_FORMAT_… */
+    const uint64_t *read_words; /* as the kernel wrote them */
 };
 
 /* --- Bytes to records, and back --- */
 
-/* Where the fields of one event's records lie. */
+/* Says where the fields of one event's records lie. */
 struct rk_layout;
 
-/* Makes a layout from a struct perf_event_attr, of any size since Linux 2.6.31. It is copied. */
+/* Makes a layout from a struct perf_event_attr of so many bytes, as any Linux since 2.6.31 has it. It is
+ * copied. */
 RK_API int rk_layout_open(const void *attr, size_t bytes, struct rk_layout **ret, struct rk_error *e);
+
+/* Takes NULL; returns NULL. */
 RK_API struct rk_layout *rk_layout_free(struct rk_layout *layout);
 
 /*
- * Hot. Finds the record at the beginning of n bytes, which are 8-byte aligned. Returns 1 and fills *ret; 0:
- * fewer bytes than the record has; -EBADMSG: its size makes no sense, or it is too short for its layout;
- * -EINVAL: not aligned. The next record begins ret->bytes further on. ret->event is 0, ret->offset 0.
+ * Hot. Finds the record at the beginning of n bytes, which are 8-byte aligned. The next one begins ret->bytes
+ * further on. ret->event and ret->offset are 0.
  *
- * Records of several events in one place: if all have RK_SAMPLE_IDENTIFIER, any of their layouts finds
- * ret->id, which the kernel's PERF_EVENT_IOC_ID names. Call again with the layout of that event.
+ * Returns 1 and *ret; 0: the record has more than n bytes; -EBADMSG: its size is invalid, or too small for
+ * the layout; -EINVAL: not aligned.
+ *
+ * Records of several events in one place: if all have RK_SAMPLE_IDENTIFIER, the layout of any of them finds
+ * ret->id. The kernel names the id of an event's descriptor by PERF_EVENT_IOC_ID. Call again with the layout
+ * of that event.
  */
 RK_API int rk_layout_record(const struct rk_layout *layout, const void *bytes, size_t n,
                             struct rk_record *ret);
@@ -229,39 +275,48 @@ RK_API int rk_layout_read(const struct rk_layout *layout, const struct rk_record
                           struct rk_sample *ret);
 
 /*
- * Writes a record as the kernel would. `body` is the struct of record->type: rk_sample for SAMPLE and READ,
- * rk_mapping for MMAP2, rk_comm, rk_task … The layout decides which fields are written. `record` gives type
- * and misc, and to all but samples pid, tid, time, cpu and id. `buffer` is 8-byte
- * aligned; 65528 bytes always suffice.
+ * Writes a record as the kernel would, into a buffer of n bytes that is 8-byte aligned. 65528 bytes always
+ * suffice.
  *
- * Returns the record's size, a multiple of 8. -EINVAL: the body lacks a field that the layout has, or the
- * type is not written (MMAP, perf's own); -ENOSPC: more than n bytes; -EMSGSIZE: too long for any record.
+ * `body` is the struct that goes with record->type: rk_sample for SAMPLE and READ, rk_mapping for MMAP2,
+ * rk_comm, rk_task and so on. The layout decides which fields are written. `record` gives type and misc, and,
+ * except for samples, pid, tid, time, cpu and id.
+ *
+ * Returns the record's size, a multiple of 8. -EINVAL: the body lacks a field that the layout has, or records
+ * of this type are not written (MMAP, those of perf alone); -ENOSPC: it needs more than n bytes; -EMSGSIZE:
+ * no record may be so long.
  */
 RK_API int rk_layout_encode(const struct rk_layout *layout, const struct rk_record *record, const void *body,
                             void *buffer, size_t n);
 
-/* The index-th value of RK_SAMPLE_READ. 0, or -ERANGE. */
+/* Gets the index-th value of RK_SAMPLE_READ. Returns 0 or -ERANGE. */
 RK_API int rk_sample_read(const struct rk_sample *sample, uint64_t index, struct rk_read *ret);
 
 /*
- * The other records that naming and loss need, decoded on request. Each returns 0, or -EINVAL where the
- * record is of another type, or -EBADMSG where its bytes don't hold what its type says.
- * Strings point into the record and end with a NUL inside it (checked).
+ * --- Records of other types ---
+ *
+ * Each function decodes one type. It returns 0; -EINVAL: the record is of another type; -EBADMSG: its bytes
+ * don't hold what the type says. Strings point into the record and end with a NUL inside it.
  */
-/* MMAP, MMAP2 */
+
+/* MMAP, MMAP2: a file was mapped. */
 struct rk_mapping {
-    uint32_t size;
-    int32_t pid, tid;           /* pid -1: the kernel's own */
-    uint32_t protection, flags; /* PROT_…, MAP_…; MMAP2 only */
+    uint32_t size;    /* sizeof(struct rk_mapping), set by the caller; so in all structs below */
+    int32_t pid, tid; /* pid -1: the kernel's own code */
+
+    /* PROT_… and MAP_… of mmap(2). MMAP has neither. */
+    uint32_t protection, flags;
+
+    /* Device and inode, or the build-id. MMAP has neither. */
     uint32_t major, minor;
-    uint32_t build_id_bytes; /* 0: none was given */
+    uint32_t build_id_bytes; /* 0: no build-id */
     uint64_t start, length, file_offset, inode, inode_generation;
     const unsigned char *build_id;
     const char *path;
 };
 RK_API int rk_record_mapping(const struct rk_record *record, struct rk_mapping *ret);
 
-/* FORK, EXIT */
+/* FORK, EXIT: a thread began or ended. */
 struct rk_task {
     uint32_t size;
     int32_t pid, parent_pid, tid, parent_tid;
@@ -270,7 +325,7 @@ struct rk_task {
 };
 RK_API int rk_record_task(const struct rk_record *record, struct rk_task *ret);
 
-/* COMM; record->misc has RK_MISC_COMM_EXEC */
+/* COMM: a thread has a new name, by an exec if record->misc has RK_MISC_COMM_EXEC. */
 struct rk_comm {
     uint32_t size;
     int32_t pid, tid;
@@ -279,16 +334,16 @@ struct rk_comm {
 };
 RK_API int rk_record_comm(const struct rk_record *record, struct rk_comm *ret);
 
-/* LOST, LOST_SAMPLES */
+/* LOST: so many records of any type found the ring full. LOST_SAMPLES: so many samples. */
 struct rk_lost {
     uint32_t size;
     uint32_t reserved;
-    uint64_t id; /* of the event; 0 for LOST_SAMPLES: see record->event */
+    uint64_t id; /* of the event; 0 for LOST_SAMPLES, where record->event says it */
     uint64_t count;
 };
 RK_API int rk_record_lost(const struct rk_record *record, struct rk_lost *ret);
 
-/* THROTTLE, UNTHROTTLE */
+/* THROTTLE, UNTHROTTLE: the kernel paused an event that sampled too often, or let it go on. */
 struct rk_throttle {
     uint32_t size;
     uint32_t reserved;
@@ -296,21 +351,26 @@ struct rk_throttle {
 };
 RK_API int rk_record_throttle(const struct rk_record *record, struct rk_throttle *ret);
 
+/* rk_aux.flags */
 #define RK_AUX_TRUNCATED 0x01ull /* the AUX area was full */
-#define RK_AUX_OVERWRITE 0x02ull /* a snapshot: older bytes were written over */
+#define RK_AUX_OVERWRITE 0x02ull /* a snapshot: older bytes were overwritten */
 #define RK_AUX_PARTIAL 0x04ull   /* there are gaps */
 #define RK_AUX_COLLISION 0x08ull /* samples collided */
 #define RK_AUX_FORMAT 0xff00ull  /* the PMU's format */
-/* AUX */
+
+/* AUX: new bytes in the AUX area. */
 struct rk_aux {
     uint32_t size;
     uint32_t reserved;
-    uint64_t offset, bytes; /* free-running, in the AUX area */
-    uint64_t flags;         /* RK_AUX_… */
+
+    /* How many bytes came before these in the area, and how many these are. The offset only grows: take it
+     * modulo the area's size. */
+    uint64_t offset, bytes;
+    uint64_t flags; /* RK_AUX_… */
 };
 RK_API int rk_record_aux(const struct rk_record *record, struct rk_aux *ret);
 
-/* ITRACE_START */
+/* ITRACE_START: the trace of a thread begins. */
 struct rk_itrace {
     uint32_t size;
     int32_t pid, tid;
@@ -318,26 +378,29 @@ struct rk_itrace {
 };
 RK_API int rk_record_itrace(const struct rk_record *record, struct rk_itrace *ret);
 
-/* SWITCH, SWITCH_CPU_WIDE */
+/* SWITCH, SWITCH_CPU_WIDE: a thread came onto a CPU or left it. */
 struct rk_switch {
     uint32_t size;
-    uint32_t out;                 /* 1: the thread left the CPU, 0: it came */
-    uint32_t preempted;           /* 1: left while it could have gone on */
-    uint32_t wide;                /* 1: SWITCH_CPU_WIDE, which has the other one's ids … */
-    int32_t other_pid, other_tid; /* … who comes next, or was there before */
+    uint32_t out;       /* 1: it left, 0: it came */
+    uint32_t preempted; /* 1: it left although it could have gone on */
+    uint32_t wide;      /* 1: SWITCH_CPU_WIDE */
+
+    /* SWITCH_CPU_WIDE: the thread that comes next, or that was there before. */
+    int32_t other_pid, other_tid;
 };
 RK_API int rk_record_switch(const struct rk_record *record, struct rk_switch *ret);
 
-/* Frozen. The kernel's order: net, uts, ipc, pid, user, mnt, cgroup. */
+/* A namespace, by the file below /proc/PID/ns that stands for it. Frozen. */
 struct rk_namespace {
     uint64_t device, inode;
 };
-/* NAMESPACES */
+
+/* NAMESPACES: those of a thread. */
 struct rk_namespaces {
     uint32_t size;
     int32_t pid, tid;
     uint32_t reserved;
-    const struct rk_namespace *list;
+    const struct rk_namespace *list; /* in the kernel's order: net, uts, ipc, pid, user, mnt, cgroup */
     uint64_t n;
 };
 RK_API int rk_record_namespaces(const struct rk_record *record, struct rk_namespaces *ret);
@@ -360,10 +423,8 @@ struct rk_ksymbol {
     uint32_t size;
     uint32_t length;
     uint64_t address;
-    /* enum rk_ksymbol_kind */
-    uint32_t kind;
-    /* RK_KSYMBOL_REMOVED */
-    uint32_t flags;
+    uint32_t kind;  /* enum rk_ksymbol_kind */
+    uint32_t flags; /* RK_KSYMBOL_REMOVED */
     const char *name;
 };
 RK_API int rk_record_ksymbol(const struct rk_record *record, struct rk_ksymbol *ret);
@@ -378,38 +439,37 @@ enum rk_bpf_kind {
 /* Returns "loaded", "unloaded" or "unknown". Never NULL. */
 RK_API const char *rk_bpf_kind_name(uint32_t kind);
 
-/* BPF_EVENT */
+/* BPF_EVENT: a BPF program was loaded or unloaded. */
 struct rk_bpf {
     uint32_t size;
-    /* enum rk_bpf_kind */
-    uint32_t kind;
+    uint32_t kind; /* enum rk_bpf_kind */
     uint32_t flags;
     uint32_t id;
-    /* 8 bytes */
-    const unsigned char *tag;
+    const unsigned char *tag; /* 8 bytes */
 };
 RK_API int rk_record_bpf(const struct rk_record *record, struct rk_bpf *ret);
 
-/* CGROUP */
+/* CGROUP: the path of a cgroup that samples name by its id (RK_SAMPLE_CGROUP). */
 struct rk_cgroup {
     uint32_t size;
     uint32_t reserved;
-    uint64_t id; /* as samples have it with RK_SAMPLE_CGROUP */
+    uint64_t id;
     const char *path;
 };
 RK_API int rk_record_cgroup(const struct rk_record *record, struct rk_cgroup *ret);
 
-/* TEXT_POKE: the kernel changed its code */
+/* TEXT_POKE: the kernel changed its own code. Without old bytes the code is new; without new ones it is
+ * removed. */
 struct rk_text_poke {
     uint32_t size;
-    uint32_t old_bytes, new_bytes; /* 0 old: code is new there; 0 new: it is removed */
+    uint32_t old_bytes, new_bytes;
     uint32_t reserved;
     uint64_t address;
     const unsigned char *old_code, *new_code;
 };
 RK_API int rk_record_text_poke(const struct rk_record *record, struct rk_text_poke *ret);
 
-/* AUX_OUTPUT_HW_ID */
+/* AUX_OUTPUT_HW_ID: the number by which an AUX area names the event. */
 struct rk_hw_id {
     uint32_t size;
     uint32_t reserved;
@@ -418,48 +478,151 @@ struct rk_hw_id {
 RK_API int rk_record_hw_id(const struct rk_record *record, struct rk_hw_id *ret);
 
 /*
- * CALLCHAIN_DEFERRED: the user part of chains that were taken in the kernel, written when their thread goes
- * back to user space (Linux 6.19). A sample's chain then ends with RK_CHAIN_USER_DEFERRED and a cookie; the
- * first such record of the thread with that cookie completes it, and it may complete several samples. A
- * stream (reckon/stream.h) gives samples with their whole chain already; what has no such marker at its end
- * needs nothing.
+ * CALLCHAIN_DEFERRED: the user part of call chains (Linux 6.19). The kernel writes it when the thread goes
+ * back to user space. The chain of a sample then ends with RK_CHAIN_USER_DEFERRED and a cookie. The thread's
+ * next record with that cookie completes the chain; one record may complete several samples.
+ *
+ * A stream (reckon/stream.h) does that itself: its samples have their whole chains.
  */
 struct rk_deferred {
     uint32_t size;
     uint32_t reserved;
     uint64_t cookie;
-    const uint64_t *chain; /* markers included */
+    const uint64_t *chain; /* with markers among the addresses */
     uint64_t chain_n;
 };
 RK_API int rk_record_deferred(const struct rk_record *record, struct rk_deferred *ret);
 
-/* The cookie that a sample's chain waits for: 0, or -ENOENT: none. */
+/* Gets the cookie that a sample's chain waits for. Returns 0; -ENOENT: the chain waits for none. */
 RK_API int rk_sample_cookie(const struct rk_sample *sample, uint64_t *ret);
 
-/* The whole chain: the sample's up to its cookie, then the deferred part. How many entries there are, of
- * which at most `max` are stored; -EINVAL where the cookies differ. */
+/* Joins a sample's chain, up to its cookie, and the deferred part. Stores at most `max` entries; returns how
+ * many there are. -EINVAL: the cookies differ. */
 RK_API int64_t rk_sample_join(const struct rk_sample *sample, const struct rk_deferred *deferred,
                               uint64_t *ret, uint64_t max);
 
-/* --- Words for what is packed ---
+/*
+ * --- What is packed: registers, data sources, transactions, weights, branches ---
  *
- * Texts go to `buffer` with a NUL, cut where it is too small; the length they want is returned, as by
- * snprintf(). */
+ * Functions that end with _text write words to a buffer of n bytes, with a NUL. They cut the text if the
+ * buffer is too small, and return the length of the whole text, as snprintf() does.
+ */
 
-/* One register's name on a machine ("x86_64", "aarch64", "riscv64", as uname(2) says it; i386 … i686 too), by
- * the kernel's number: "ax", "x0", "pc", "s11". NULL: there is none. */
+/* Returns a register's name by the kernel's number: "ax", "x0", "pc". `machine` is "x86_64", "aarch64" or
+ * "riscv64", as uname(2) has it, or "i386" … "i686". NULL: there is no such register. */
 RK_API const char *rk_register_name(const char *machine, uint32_t number);
 
-/* The mask of a list of names, "ip,sp,bp"; NULL, "" or "all": every register but the vector ones. 0, -ENOENT:
- * no register of that name, -EOPNOTSUPP: not a machine whose registers are known. */
+/* Makes the mask of a list of names, "ip,sp,bp". NULL, "" and "all" mean every register but the vector ones.
+ * Returns 0; -ENOENT: there is no register of that name; -EOPNOTSUPP: an unknown machine. */
 RK_API int rk_register_mask(const char *machine, const char *names, uint64_t *ret);
 
-/* A register of a sample by its number: 0, or -ENOENT: not taken. `interrupt` 1: of regs_intr, 0: of
- * regs_user. */
+/* Gets a register by its number, from regs_intr if `interrupt` is 1, else from regs_user. Returns 0; -ENOENT:
+ * the sample does not have it. */
 RK_API int rk_sample_register(const struct rk_sample *sample, uint32_t interrupt, uint32_t number,
                               uint64_t *ret);
 
-/* rk_sample.data_src, part by part; a part that says nothing is "". */
+/* rk_memory_info.operation */
+#define RK_OPERATION_UNAVAILABLE 0x01u
+#define RK_OPERATION_LOAD 0x02u
+#define RK_OPERATION_STORE 0x04u
+#define RK_OPERATION_PREFETCH 0x08u
+#define RK_OPERATION_EXEC 0x10u
+
+/* rk_memory_info.levels */
+#define RK_LEVELS_UNAVAILABLE 0x0001u
+#define RK_LEVELS_HIT 0x0002u
+#define RK_LEVELS_MISS 0x0004u
+#define RK_LEVELS_L1 0x0008u
+#define RK_LEVELS_LFB 0x0010u /* line fill buffer */
+#define RK_LEVELS_L2 0x0020u
+#define RK_LEVELS_L3 0x0040u
+#define RK_LEVELS_LOCAL_RAM 0x0080u
+#define RK_LEVELS_REMOTE_RAM_1 0x0100u   /* one hop away */
+#define RK_LEVELS_REMOTE_RAM_2 0x0200u   /* two hops */
+#define RK_LEVELS_REMOTE_CACHE_1 0x0400u /* one hop */
+#define RK_LEVELS_REMOTE_CACHE_2 0x0800u /* two hops */
+#define RK_LEVELS_IO 0x1000u
+#define RK_LEVELS_UNCACHED 0x2000u
+
+/* rk_memory_info.level */
+enum rk_level {
+    RK_LEVEL_UNKNOWN = 0,
+    RK_LEVEL_L1 = 1,
+    RK_LEVEL_L2 = 2,
+    RK_LEVEL_L3 = 3,
+    RK_LEVEL_L4 = 4,
+    RK_LEVEL_L2_MHB = 5, /* miss handling buffer */
+    RK_LEVEL_MSC = 6,    /* memory-side cache */
+    RK_LEVEL_L0 = 7,
+    RK_LEVEL_UNCACHED = 8,
+    RK_LEVEL_CXL = 9,
+    RK_LEVEL_IO = 10,
+    RK_LEVEL_ANY_CACHE = 11,
+    RK_LEVEL_LFB = 12, /* line fill buffer */
+    RK_LEVEL_RAM = 13,
+    RK_LEVEL_PMEM = 14, /* persistent memory */
+    RK_LEVEL_UNAVAILABLE = 15,
+};
+
+/* rk_memory_info.snoop */
+#define RK_SNOOP_UNAVAILABLE 0x01u
+#define RK_SNOOP_NONE 0x02u
+#define RK_SNOOP_HIT 0x04u
+#define RK_SNOOP_MISS 0x08u
+#define RK_SNOOP_HIT_MODIFIED 0x10u
+#define RK_SNOOP_FORWARD 0x20u
+#define RK_SNOOP_PEER 0x40u
+
+/* rk_memory_info.lock */
+#define RK_LOCK_UNAVAILABLE 0x01u
+#define RK_LOCK_LOCKED 0x02u
+
+/* rk_memory_info.tlb */
+#define RK_TLB_UNAVAILABLE 0x01u
+#define RK_TLB_HIT 0x02u
+#define RK_TLB_MISS 0x04u
+#define RK_TLB_L1 0x08u
+#define RK_TLB_L2 0x10u
+#define RK_TLB_WALKER 0x20u        /* the hardware's page walker */
+#define RK_TLB_FAULT_HANDLER 0x40u /* the operating system's */
+
+/* rk_memory_info.blocked */
+#define RK_BLOCKED_UNAVAILABLE 0x01u
+#define RK_BLOCKED_DATA 0x02u    /* data could not be forwarded */
+#define RK_BLOCKED_ADDRESS 0x04u /* address conflict */
+
+/* rk_memory_info.hops: how far away a remote level is. */
+enum rk_hops {
+    RK_HOPS_UNKNOWN = 0,
+    RK_HOPS_CORE = 1,   /* another core of the node */
+    RK_HOPS_NODE = 2,   /* another node of the socket */
+    RK_HOPS_SOCKET = 3, /* another socket of the board */
+    RK_HOPS_BOARD = 4,  /* another board */
+};
+
+/* rk_sample.data_src, unpacked: what a memory access was, and what answered it. A part that is 0, or
+ * …_UNAVAILABLE, is unknown. */
+struct rk_memory_info {
+    uint32_t size;      /* sizeof(struct rk_memory_info), set by the caller */
+    uint32_t operation; /* RK_OPERATION_… */
+
+    /* Newer PMUs report one level, and whether it is a remote one; older ones a set of levels. RK_LEVELS_HIT
+     * and RK_LEVELS_MISS go with both. */
+    uint32_t level;  /* enum rk_level */
+    uint32_t remote; /* 1: another node's */
+    uint32_t levels; /* RK_LEVELS_… */
+
+    uint32_t snoop;   /* RK_SNOOP_… */
+    uint32_t lock;    /* RK_LOCK_… */
+    uint32_t tlb;     /* RK_TLB_… */
+    uint32_t blocked; /* RK_BLOCKED_… */
+    uint32_t hops;    /* enum rk_hops */
+    uint32_t region;  /* the PMU's number of a memory region */
+    uint32_t reserved;
+};
+RK_API int rk_memory_info(uint64_t data_src, struct rk_memory_info *ret);
+
+/* The parts of rk_sample.data_src that have words. */
 enum rk_memory_part {
     RK_MEMORY_OPERATION, /* "load", "store", "prefetch", "exec" */
     RK_MEMORY_LEVEL,     /* "L1 hit", "remote RAM miss" */
@@ -469,21 +632,38 @@ enum rk_memory_part {
     RK_MEMORY_BLOCKED,   /* "data", "address" */
     RK_MEMORY_HOPS,      /* "core", "node", "socket", "board" */
     RK_MEMORY_REGION,    /* its number */
-    RK_MEMORY_PARTS,
+    RK_MEMORY_PARTS,     /* how many parts there are */
 };
-RK_API const char *rk_memory_part_name(uint32_t part); /* "operation" …; NULL: no such part */
+
+/* Returns "operation" for RK_MEMORY_OPERATION; NULL: there is no such part. */
+RK_API const char *rk_memory_part_name(uint32_t part);
+
+/* Writes a part's words; "" if the part is unknown. */
 RK_API int rk_memory_text(uint64_t data_src, uint32_t part, char *buffer, size_t n);
 
-/* rk_sample.transaction: "transaction sync conflict code 12". */
+/* rk_sample.transaction: how a transaction ended. */
+#define RK_TRANSACTION_ELISION 0x01ull
+#define RK_TRANSACTION_TRANSACTION 0x02ull
+#define RK_TRANSACTION_SYNC 0x04ull  /* the sampled instruction caused the abort */
+#define RK_TRANSACTION_ASYNC 0x08ull /* it did not */
+#define RK_TRANSACTION_RETRY 0x10ull /* a retry may succeed */
+#define RK_TRANSACTION_CONFLICT 0x20ull
+#define RK_TRANSACTION_CAPACITY_WRITE 0x40ull
+#define RK_TRANSACTION_CAPACITY_READ 0x80ull
+#define RK_TRANSACTION_CODE 0xffffffff00000000ull /* the program's abort code */
+
+/* Writes rk_sample.transaction in words: "transaction sync conflict code 12". */
 RK_API int rk_transaction_text(uint64_t transaction, char *buffer, size_t n);
 
-/* rk_sample.weight: one number, or with RK_SAMPLE_WEIGHT_STRUCT three, whose meaning is the PMU's (on Intel
- * the latency of the access, then of the instruction). Frozen. */
+/* rk_sample.weight: one number, or three with RK_SAMPLE_WEIGHT_STRUCT. Their meaning is the PMU's; on Intel
+ * the latency of the access, then of the instruction. Frozen. */
 struct rk_weight {
     uint64_t first;
     uint32_t second, third;
 };
-RK_API int rk_sample_weight(const struct rk_sample *sample, struct rk_weight *ret); /* -ENOENT: none */
+
+/* Returns 0; -ENOENT: the sample has no weight. */
+RK_API int rk_sample_weight(const struct rk_sample *sample, struct rk_weight *ret);
 
 /* rk_branch_info.type, by the kernel's numbers. */
 enum rk_branch_type {
@@ -528,29 +708,22 @@ RK_API const char *rk_privilege_name(uint32_t privilege);
 
 /* A branch's flags, unpacked. */
 struct rk_branch_info {
-    uint32_t size;
-    /* Both 0: unknown. */
-    uint32_t mispredicted, predicted;
+    uint32_t size;                    /* sizeof(struct rk_branch_info), set by the caller */
+    uint32_t mispredicted, predicted; /* both 0: unknown */
     uint32_t in_transaction, aborted;
-    /* Since the branch before it; 0: unknown. */
-    uint32_t cycles;
-    /* enum rk_branch_type */
-    uint32_t type;
-    /* The kernel's number, with RK_BRANCH_EXTENDED. */
-    uint32_t new_type;
-    /* enum rk_speculation */
-    uint32_t speculation;
-    /* enum rk_privilege */
-    uint32_t privilege;
-    /* The type's word: "conditional", "call", "return" …; "" if it is unknown. */
-    const char *name;
+    uint32_t cycles;      /* since the branch before it; 0: unknown */
+    uint32_t type;        /* enum rk_branch_type */
+    uint32_t new_type;    /* the kernel's number, with RK_BRANCH_EXTENDED */
+    uint32_t speculation; /* enum rk_speculation */
+    uint32_t privilege;   /* enum rk_privilege */
+    const char *name;     /* the type's word: "conditional", "call", "return"; "" if it is unknown */
 };
 RK_API int rk_branch_info(const struct rk_branch *branch, struct rk_branch_info *ret);
 
-/* --- Arm SPE: what an AUX area of that PMU, or RK_SAMPLE_AUX of it, holds --- */
+/* --- Arm SPE: the bytes of an AUX area of that PMU, or of rk_sample.aux --- */
 
 enum rk_spe_kind {
-    RK_SPE_PADDING, /* also alignment */
+    RK_SPE_PADDING, /* alignment too */
     RK_SPE_END,
     RK_SPE_TIMESTAMP,
     RK_SPE_EVENTS,
@@ -560,17 +733,20 @@ enum rk_spe_kind {
     RK_SPE_ADDRESS,
     RK_SPE_COUNTER,
 };
+
 /* One packet. Frozen. */
 struct rk_spe_packet {
-    uint32_t kind;
-    uint32_t index; /* which address, counter, context; class of an operation */
+    uint32_t kind;  /* enum rk_spe_kind */
+    uint32_t index; /* which address, counter or context; the class of an operation */
     uint64_t value;
     uint64_t bytes; /* of the packet, header included */
 };
-/* Reads the packet at *at of n bytes. Returns 1, and *at is the next packet; 0: no more; -EBADMSG: no packet,
- * *at is one byte further; -ENODATA: cut inside a packet, *at is unchanged. */
+
+/* Reads the packet at *at of n bytes. Returns 1, and *at is the next packet; 0: no more; -EBADMSG: not a
+ * packet, and *at is one byte further; -ENODATA: the bytes end inside a packet, and *at is unchanged. */
 RK_API int rk_spe_packet(const unsigned char *bytes, uint64_t n, uint64_t *at, struct rk_spe_packet *ret);
 
+/* rk_spe.present */
 #define RK_SPE_HAS_PC 0x001u
 #define RK_SPE_HAS_TARGET 0x002u   /* of a branch */
 #define RK_SPE_HAS_ADDRESS 0x004u  /* of data, virtual */
@@ -604,58 +780,60 @@ RK_API int rk_spe_packet(const unsigned char *bytes, uint64_t n, uint64_t *at, s
 #define RK_SPE_EVENT_REMOTE_ACCESS 0x400ull
 #define RK_SPE_EVENT_UNALIGNED 0x800ull
 
-/* A sampled operation: the packets up to its timestamp or end, put together. */
+/* A sampled operation: the packets up to a timestamp or an end, put together. */
 struct rk_spe {
-    uint32_t size;
-    /* RK_SPE_HAS_… */
-    uint32_t present;
-    /* 56 bits; virtual ones are sign-extended. */
+    uint32_t size;    /* sizeof(struct rk_spe), set by the caller */
+    uint32_t present; /* RK_SPE_HAS_… */
+
+    /* Addresses of 56 bits; virtual ones are sign-extended. */
     uint64_t pc, target, previous_target, address, physical;
-    /* Exception level of pc, 0 … 3. */
-    uint32_t level;
-    /* RK_SPE_OPERATION_…; the packet's payload. */
-    uint32_t operation_class, operation;
-    uint32_t latency, issue, translation;
-    /* RK_SPE_EVENT_… */
-    uint64_t events;
+    uint32_t level;                       /* the exception level of pc, 0 … 3 */
+    uint32_t operation_class, operation;  /* RK_SPE_OPERATION_…; the packet's payload */
+    uint32_t latency, issue, translation; /* in cycles */
+    uint64_t events;                      /* RK_SPE_EVENT_… */
     uint64_t source, context, time;
 };
+
 /* Reads the operation at *at. Returns 1, and *at is the next one; 0: no more; -EBADMSG: bytes that are no
- * packet, *at is after them; -ENODATA: the rest is no whole operation. */
+ * packet, and *at is after them; -ENODATA: the rest is no whole operation. */
 RK_API int rk_spe_next(const unsigned char *bytes, uint64_t n, uint64_t *at, struct rk_spe *ret);
 
-/* The names of its events: "retired L1D-access TLB-access". */
+/* Writes the names of rk_spe.events: "retired L1D-access TLB-access". */
 RK_API int rk_spe_events_text(uint64_t events, char *buffer, size_t n);
 
-/* --- Tracepoint payloads by field: rk_stream_field_get() says what fields there are --- */
+/* --- The fields of a tracepoint's payload: rk_stream_field_get() describes them --- */
 
 enum rk_field_kind {
-    /* A number of `bytes` bytes. */
-    RK_FIELD_NUMBER,
-    /* `bytes` bytes in place. */
-    RK_FIELD_ARRAY,
-    /* 32 bits at `offset`: the bytes' offset from the payload's beginning, and their number << 16. */
+    RK_FIELD_NUMBER, /* a number of `bytes` bytes */
+    RK_FIELD_ARRAY,  /* `bytes` bytes in place */
+
+    /* 32 bits at `offset`: where the bytes begin in the payload, and how many there are << 16. */
     RK_FIELD_DYNAMIC,
-    /* The same, offset from the end of these 32 bits. */
+
+    /* The same, counted from the end of these 32 bits. */
     RK_FIELD_RELATIVE,
 };
+
+/* A field of a tracepoint. */
 struct rk_field {
-    uint32_t size;
-    uint32_t kind;
+    uint32_t size; /* sizeof(struct rk_field), set by the caller */
+    uint32_t kind; /* enum rk_field_kind */
     uint32_t offset, bytes;
     uint32_t is_signed, is_text;
-    uint32_t is_common; /* common_type …: every tracepoint has them */
+    uint32_t is_common; /* 1: every tracepoint has it, as common_type */
     uint32_t reserved;
     const char *name, *type;
 };
-/* A field's value: a number (sign-extended where the field is signed), or bytes in the payload; of text as
- * many as stand before its NUL. Frozen. */
+
+/* A field's value: a number, sign-extended if the field is signed; or bytes of the payload, of a text those
+ * before its NUL. Frozen. */
 struct rk_field_value {
     uint64_t number;
     const unsigned char *bytes; /* NULL: a number */
     uint64_t n;
 };
-/* 0, or -EBADMSG: the payload is too short for it. */
+
+/* Returns 0; -EBADMSG: the payload ends before the field does. */
 RK_API int rk_field_value(const struct rk_field *field, const struct rk_sample *sample,
                           struct rk_field_value *ret);
 

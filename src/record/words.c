@@ -131,7 +131,34 @@ static uint32_t bits(uint64_t word, unsigned from, unsigned n)
     return (uint32_t)(word >> from & ((UINT64_C(1) << n) - 1));
 }
 
-static void say_level(struct say *say, uint64_t data_src)
+int rk_memory_info(uint64_t data_src, struct rk_memory_info *ret)
+{
+    struct rk_memory_info mine = {
+        .operation = bits(data_src, 0, 5),
+        .level = bits(data_src, 33, 4),
+        .remote = bits(data_src, 37, 1),
+        .levels = bits(data_src, 5, 14),
+        .snoop = bits(data_src, 19, 5) | bits(data_src, 38, 2) << 5,
+        .lock = bits(data_src, 24, 2),
+        .tlb = bits(data_src, 26, 7),
+        .blocked = bits(data_src, 40, 3),
+        .hops = bits(data_src, 43, 3),
+        .region = bits(data_src, 46, 5),
+    };
+
+    return result_give(ret, &mine, sizeof mine);
+}
+
+static void say_hit(struct say *say, uint32_t mask)
+{
+    if (mask & RK_LEVELS_HIT)
+        say_word(say, "hit");
+    if (mask & RK_LEVELS_MISS)
+        say_word(say, "miss");
+}
+_Static_assert(RK_LEVELS_HIT == RK_TLB_HIT && RK_LEVELS_MISS == RK_TLB_MISS, "the same bits");
+
+static void say_level(struct say *say, const struct rk_memory_info *m)
 {
     static const char *const masks[] = {NULL,
                                         NULL,
@@ -150,73 +177,61 @@ static void say_level(struct say *say, uint64_t data_src)
     static const char *const numbers[] = {NULL,  "L1",  "L2",       "L3",  "L4",  "L2 MHB",
                                           "MSC", "L0",  "uncached", "CXL", "I/O", "any cache",
                                           "LFB", "RAM", "PMEM",     NULL};
-    uint32_t level = bits(data_src, 5, 14), number = bits(data_src, 33, 4);
 
-    if (numbers[number]) { /* the newer and finer */
-        if (bits(data_src, 37, 1))
+    if (numbers[m->level]) { /* the newer and finer */
+        if (m->remote)
             say_word(say, "remote");
-        say_word(say, numbers[number]);
+        say_word(say, numbers[m->level]);
     } else {
-        say_bits(say, level, masks, COUNT(masks));
+        say_bits(say, m->levels, masks, COUNT(masks));
     }
-    if (level & 2)
-        say_word(say, "hit");
-    if (level & 4)
-        say_word(say, "miss");
-}
-
-static void say_tlb(struct say *say, uint32_t tlb)
-{
-    static const char *const names[] = {NULL, NULL, NULL, "L1", "L2", "walker", "fault handler"};
-
-    say_bits(say, tlb, names, COUNT(names));
-    if (tlb & 2)
-        say_word(say, "hit");
-    if (tlb & 4)
-        say_word(say, "miss");
+    say_hit(say, m->levels);
 }
 
 int rk_memory_text(uint64_t data_src, uint32_t part, char *buffer, size_t n)
 {
     static const char *const operations[] = {NULL, "load", "store", "prefetch", "exec"};
-    static const char *const snoops[] = {NULL, "none", "hit", "miss", "hit modified"};
-    static const char *const more_snoops[] = {"forward", "peer"};
+    static const char *const snoops[] = {NULL, "none", "hit", "miss", "hit modified", "forward", "peer"};
     static const char *const locks[] = {NULL, "locked"};
+    static const char *const tlbs[] = {NULL, NULL, NULL, "L1", "L2", "walker", "fault handler"};
     static const char *const blocks[] = {NULL, "data", "address"};
     static const char *const hops[] = {NULL, "core", "node", "socket", "board"};
+    struct rk_memory_info m = {.size = sizeof m};
+
     if (!buffer && n)
         return -EINVAL;
     struct say say = say_begin(buffer, n);
 
+    rk_memory_info(data_src, &m);
     switch (part) {
     case RK_MEMORY_OPERATION:
-        say_bits(&say, bits(data_src, 0, 5), operations, COUNT(operations));
+        say_bits(&say, m.operation, operations, COUNT(operations));
         break;
     case RK_MEMORY_LEVEL:
-        say_level(&say, data_src);
+        say_level(&say, &m);
         break;
     case RK_MEMORY_SNOOP:
-        say_bits(&say, bits(data_src, 19, 5), snoops, COUNT(snoops));
-        say_bits(&say, bits(data_src, 38, 2), more_snoops, COUNT(more_snoops));
+        say_bits(&say, m.snoop, snoops, COUNT(snoops));
         break;
     case RK_MEMORY_LOCK:
-        say_bits(&say, bits(data_src, 24, 2), locks, COUNT(locks));
+        say_bits(&say, m.lock, locks, COUNT(locks));
         break;
     case RK_MEMORY_TLB:
-        say_tlb(&say, bits(data_src, 26, 7));
+        say_bits(&say, m.tlb, tlbs, COUNT(tlbs));
+        say_hit(&say, m.tlb);
         break;
     case RK_MEMORY_BLOCKED:
-        say_bits(&say, bits(data_src, 40, 3), blocks, COUNT(blocks));
+        say_bits(&say, m.blocked, blocks, COUNT(blocks));
         break;
     case RK_MEMORY_HOPS:
-        if (bits(data_src, 43, 3) < COUNT(hops) && hops[bits(data_src, 43, 3)])
-            say_word(&say, hops[bits(data_src, 43, 3)]);
-        else if (bits(data_src, 43, 3))
-            say_number(&say, bits(data_src, 43, 3));
+        if (m.hops < COUNT(hops) && hops[m.hops])
+            say_word(&say, hops[m.hops]);
+        else if (m.hops)
+            say_number(&say, m.hops);
         break;
     case RK_MEMORY_REGION:
-        if (bits(data_src, 46, 5))
-            say_number(&say, bits(data_src, 46, 5));
+        if (m.region)
+            say_number(&say, m.region);
         break;
     default:
         break;

@@ -2,6 +2,7 @@
 #include <reckon/record.h>
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,6 +104,107 @@ static void memory(void **state)
     assert_int_equal(rk_memory_text(0x68100142, RK_MEMORY_TLB, text, sizeof text), 9);
     assert_string_equal(text, "L1 L2 h");
     assert_int_equal(rk_memory_text(0x68100142, RK_MEMORY_TLB, NULL, 0), 9);
+}
+
+/* What the kernel's header calls X, packed, is RK_…_X unpacked, and no other part. */
+static void packed(uint64_t data_src, const struct rk_memory_info *want)
+{
+    struct rk_memory_info got = RK_INIT(got);
+    assert_int_equal(rk_memory_info(data_src, &got), 0);
+    assert_memory_equal(&got, want, sizeof got);
+}
+
+static void memory_constants(void **state)
+{
+    (void)state;
+#define IS(part, name, member, value)                                  \
+    do {                                                               \
+        struct rk_memory_info want = RK_INIT(want, .member = (value)); \
+        packed(PERF_MEM_S(part, name), &want);                         \
+    } while (0)
+    IS(OP, NA, operation, RK_OPERATION_UNAVAILABLE);
+    IS(OP, LOAD, operation, RK_OPERATION_LOAD);
+    IS(OP, STORE, operation, RK_OPERATION_STORE);
+    IS(OP, PFETCH, operation, RK_OPERATION_PREFETCH);
+    IS(OP, EXEC, operation, RK_OPERATION_EXEC);
+    IS(LVL, NA, levels, RK_LEVELS_UNAVAILABLE);
+    IS(LVL, HIT, levels, RK_LEVELS_HIT);
+    IS(LVL, MISS, levels, RK_LEVELS_MISS);
+    IS(LVL, L1, levels, RK_LEVELS_L1);
+    IS(LVL, LFB, levels, RK_LEVELS_LFB);
+    IS(LVL, L2, levels, RK_LEVELS_L2);
+    IS(LVL, L3, levels, RK_LEVELS_L3);
+    IS(LVL, LOC_RAM, levels, RK_LEVELS_LOCAL_RAM);
+    IS(LVL, REM_RAM1, levels, RK_LEVELS_REMOTE_RAM_1);
+    IS(LVL, REM_RAM2, levels, RK_LEVELS_REMOTE_RAM_2);
+    IS(LVL, REM_CCE1, levels, RK_LEVELS_REMOTE_CACHE_1);
+    IS(LVL, REM_CCE2, levels, RK_LEVELS_REMOTE_CACHE_2);
+    IS(LVL, IO, levels, RK_LEVELS_IO);
+    IS(LVL, UNC, levels, RK_LEVELS_UNCACHED);
+    IS(LVLNUM, L1, level, RK_LEVEL_L1);
+    IS(LVLNUM, L2, level, RK_LEVEL_L2);
+    IS(LVLNUM, L3, level, RK_LEVEL_L3);
+    IS(LVLNUM, L4, level, RK_LEVEL_L4);
+    IS(LVLNUM, ANY_CACHE, level, RK_LEVEL_ANY_CACHE);
+    IS(LVLNUM, LFB, level, RK_LEVEL_LFB);
+    IS(LVLNUM, RAM, level, RK_LEVEL_RAM);
+    IS(LVLNUM, PMEM, level, RK_LEVEL_PMEM);
+    IS(LVLNUM, NA, level, RK_LEVEL_UNAVAILABLE);
+#ifdef PERF_MEM_LVLNUM_IO
+    IS(LVLNUM, CXL, level, RK_LEVEL_CXL);
+    IS(LVLNUM, IO, level, RK_LEVEL_IO);
+#endif
+#ifdef PERF_MEM_LVLNUM_L0
+    IS(LVLNUM, L2_MHB, level, RK_LEVEL_L2_MHB);
+    IS(LVLNUM, MSC, level, RK_LEVEL_MSC);
+    IS(LVLNUM, L0, level, RK_LEVEL_L0);
+#endif
+    IS(REMOTE, REMOTE, remote, 1);
+    IS(SNOOP, NA, snoop, RK_SNOOP_UNAVAILABLE);
+    IS(SNOOP, NONE, snoop, RK_SNOOP_NONE);
+    IS(SNOOP, HIT, snoop, RK_SNOOP_HIT);
+    IS(SNOOP, MISS, snoop, RK_SNOOP_MISS);
+    IS(SNOOP, HITM, snoop, RK_SNOOP_HIT_MODIFIED);
+    IS(SNOOPX, FWD, snoop, RK_SNOOP_FORWARD);
+#ifdef PERF_MEM_SNOOPX_PEER
+    IS(SNOOPX, PEER, snoop, RK_SNOOP_PEER);
+#endif
+    IS(LOCK, NA, lock, RK_LOCK_UNAVAILABLE);
+    IS(LOCK, LOCKED, lock, RK_LOCK_LOCKED);
+    IS(TLB, NA, tlb, RK_TLB_UNAVAILABLE);
+    IS(TLB, HIT, tlb, RK_TLB_HIT);
+    IS(TLB, MISS, tlb, RK_TLB_MISS);
+    IS(TLB, L1, tlb, RK_TLB_L1);
+    IS(TLB, L2, tlb, RK_TLB_L2);
+    IS(TLB, WK, tlb, RK_TLB_WALKER);
+    IS(TLB, OS, tlb, RK_TLB_FAULT_HANDLER);
+#ifdef PERF_MEM_BLK_NA
+    IS(BLK, NA, blocked, RK_BLOCKED_UNAVAILABLE);
+    IS(BLK, DATA, blocked, RK_BLOCKED_DATA);
+    IS(BLK, ADDR, blocked, RK_BLOCKED_ADDRESS);
+#endif
+#ifdef PERF_MEM_HOPS_3
+    IS(HOPS, 0, hops, RK_HOPS_CORE);
+    IS(HOPS, 1, hops, RK_HOPS_NODE);
+    IS(HOPS, 2, hops, RK_HOPS_SOCKET);
+    IS(HOPS, 3, hops, RK_HOPS_BOARD);
+#endif
+    assert_int_equal(RK_TRANSACTION_ELISION, PERF_TXN_ELISION);
+    assert_int_equal(RK_TRANSACTION_TRANSACTION, PERF_TXN_TRANSACTION);
+    assert_int_equal(RK_TRANSACTION_SYNC, PERF_TXN_SYNC);
+    assert_int_equal(RK_TRANSACTION_ASYNC, PERF_TXN_ASYNC);
+    assert_int_equal(RK_TRANSACTION_RETRY, PERF_TXN_RETRY);
+    assert_int_equal(RK_TRANSACTION_CONFLICT, PERF_TXN_CONFLICT);
+    assert_int_equal(RK_TRANSACTION_CAPACITY_WRITE, PERF_TXN_CAPACITY_WRITE);
+    assert_int_equal(RK_TRANSACTION_CAPACITY_READ, PERF_TXN_CAPACITY_READ);
+    assert_int_equal(RK_TRANSACTION_CODE, PERF_TXN_ABORT_MASK);
+    assert_int_equal(RK_FORMAT_ENABLED, PERF_FORMAT_TOTAL_TIME_ENABLED);
+    assert_int_equal(RK_FORMAT_RUNNING, PERF_FORMAT_TOTAL_TIME_RUNNING);
+    assert_int_equal(RK_FORMAT_ID, PERF_FORMAT_ID);
+    assert_int_equal(RK_FORMAT_GROUP, PERF_FORMAT_GROUP);
+    assert_int_equal(RK_ABI_NONE, PERF_SAMPLE_REGS_ABI_NONE);
+    assert_int_equal(RK_ABI_32, PERF_SAMPLE_REGS_ABI_32);
+    assert_int_equal(RK_ABI_64, PERF_SAMPLE_REGS_ABI_64);
 }
 
 static void transactions_and_weights(void **state)
@@ -302,13 +404,10 @@ static void fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(registers),
-        cmocka_unit_test(memory),
-        cmocka_unit_test(transactions_and_weights),
-        cmocka_unit_test(branches),
-        cmocka_unit_test(spe_operations),
-        cmocka_unit_test(spe_cut),
-        cmocka_unit_test(spe_garbage),
+        cmocka_unit_test(registers),        cmocka_unit_test(memory),
+        cmocka_unit_test(memory_constants), cmocka_unit_test(transactions_and_weights),
+        cmocka_unit_test(branches),         cmocka_unit_test(spe_operations),
+        cmocka_unit_test(spe_cut),          cmocka_unit_test(spe_garbage),
         cmocka_unit_test(fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
