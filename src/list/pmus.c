@@ -170,9 +170,13 @@ int gather_pmus(struct gather *g)
             snprintf(kind.shown, sizeof kind.shown, "%.*s*", (int)stem(name), name);
         else
             snprintf(kind.shown, sizeof kind.shown, "%s", name);
-        if (host_pmu_core(g->host, kind.pmu) == 0 && host_pmu_cpus(g->host, kind.pmu, &cpus, &n_cpus) == 0 &&
-            n_cpus > 0)
-            kind.place.cpu = cpus[0];
+        if (host_pmu_core(g->host, kind.pmu) == 0) {
+            rc = host_pmu_cpus(g->host, kind.pmu, &cpus, &n_cpus);
+            if (host_transient(rc))
+                return rc;
+            if (rc == 0 && n_cpus > 0)
+                kind.place.cpu = cpus[0];
+        }
         rc = add_kind(g, &kind);
     }
     return rc;

@@ -18,18 +18,18 @@ for line in subprocess.run(["readelf", "-lW", "prog"], stdout=subprocess.PIPE, c
     words = line.split()
     if words[:1] == ["LOAD"] and "E" in words[6:8]:
         offset, address = int(words[1], 16), int(words[2], 16)
-BASE, PAGE = 0x7f0000000000, 4096
+BASE, PAGE, PID = 0x7f0000000000, 4096, 0x7fffff00 # no process: perf would look into the mounts of one
 text_at = BASE + address
 def at(name, more=0): return BASE + where[name] + more
 IP, TID, TIME, BRANCHES, IDENTIFIER, ID_ALL = 1, 2, 4, 1 << 11, 1 << 16, 1 << 18
 attr = struct.pack("<IIQQQQQIIQQQ", 0, 112, 0, 1000, IDENTIFIER | IP | TID | TIME | BRANCHES, 0, ID_ALL | 1 << 8, 0, 0, 0, 0, 8 | 1)
 attr += bytes(112 - len(attr))
 def record(kind, misc, body): return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
-def identity(time): return struct.pack("<iiQQ", 42, 42, time, 7)
+def identity(time): return struct.pack("<iiQQ", PID, PID, time, 7)
 path = os.path.abspath("prog").encode()
 path += bytes(8 - len(path) % 8)
-comm = record(3, 0, struct.pack("<ii", 42, 42) + b"prog\0\0\0\0" + identity(1))
-mmap = record(1, 2, struct.pack("<iiQQQ", 42, 42, text_at, PAGE, offset) + path + identity(2))
+comm = record(3, 0, struct.pack("<ii", PID, PID) + b"prog\0\0\0\0" + identity(1))
+mmap = record(1, 2, struct.pack("<iiQQQ", PID, PID, text_at, PAGE, offset) + path + identity(2))
 # mispredicted, predicted, in_tx, abort, cycles:16, type:4, spec:2, new_type:4, priv:3
 def flags(m, p, tx, abort, cycles, kind, spec=0, priv=0): return m | p << 1 | tx << 2 | abort << 3 | cycles << 4 | kind << 20 | spec << 24 | priv << 30
 branches = [(at("leaf", 9), at("caller_of_it", 5), flags(0, 1, 0, 0, 12, 6, 3, 1)),
@@ -37,7 +37,7 @@ branches = [(at("leaf", 9), at("caller_of_it", 5), flags(0, 1, 0, 0, 12, 6, 3, 1
             (0xdead0000, at("main", 1), flags(0, 0, 0, 1, 0, 0))]
 samples = b""
 for time, n in ((10, 3), (20, 0), (30, 1)):
-    body = struct.pack("<QQiiQQ", 7, at("leaf", 4), 42, 42, time, n) + b"".join(struct.pack("<QQQ", *b) for b in branches[:n])
+    body = struct.pack("<QQiiQQ", 7, at("leaf", 4), PID, PID, time, n) + b"".join(struct.pack("<QQQ", *b) for b in branches[:n])
     samples += record(9, 2, body)
 data = comm + mmap + samples
 ids = 104 + 128

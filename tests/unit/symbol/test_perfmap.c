@@ -126,7 +126,7 @@ static void last_wins(void **state)
         struct perfmap map = {0};
         struct intern names = {0};
         const char *wanted[64] = {NULL};
-        char texts[40][8];
+        char texts[40][16];
         for (int i = 0; i < 40; i++) {
             unsigned start = (unsigned)rand() % 60, bytes = 1 + (unsigned)rand() % (60 - start);
             char line[64];
