@@ -1,10 +1,17 @@
 #!/bin/bash
-# Exports, read by those they are for: go tool pprof, speedscope's schema, Firefox Profiler's reader. The same totals in each.
+# Exports, read by those they are for: speedscope's schema, Firefox Profiler's reader; with "go" by go tool pprof, which go
+# builds each time. The same totals in each.
 set -u
 "$ROOM" self || exit 77
 skip() { echo "$*" && exit 77; }
 fail() { echo "$*" && cat err && exit 1; }
 
+export FORMATS_GO=${1-}
+readers="speedscope's schema|profiler-cli"
+if [ "$FORMATS_GO" ]; then
+    command -v go >/dev/null || skip "go is not installed: run tools/setup --all"
+    readers="$readers|go tool pprof"
+fi
 FORMATS_MODULES=$("$SOURCE/tests/npm" validators) || skip "$FORMATS_MODULES"
 python3 -c 'import jsonschema' 2>/dev/null || skip "python3-jsonschema is not installed"
 export FORMATS_MODULES
@@ -23,6 +30,7 @@ for format in folded csv json pprof speedscope firefox perf-script; do
 done
 said=$(python3 "$SOURCE/tests/formats" report.json out 2>err) || fail "formats: $said"
 echo "$said"
-for reader in "speedscope's schema" profiler-cli; do
+IFS='|'
+for reader in $readers; do
     case $said in *"$reader"*) ;; *) fail "$reader was not asked: $said" ;; esac
 done
