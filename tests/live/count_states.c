@@ -268,7 +268,7 @@ static void test_cgroup(void)
     int fd = live_exact() ? open("/sys/fs/cgroup/cgroup.subtree_control", O_WRONLY | O_CLOEXEC) : -1;
     if (fd >= 0)
         CHECK(write(fd, "+pids", 5) == 5 && close(fd) == 0);
-    snprintf(cgroup, sizeof cgroup, "%s/reckon-states-%d", mount, getpid());
+    snprintf(cgroup, sizeof cgroup, "%s/reckon-%s-states-%d", mount, test_mark(), getpid());
     if (!can_measure_all() || mkdir(cgroup, 0755) < 0) {
         cgroup[0] = '\0';
         return;

@@ -46,7 +46,7 @@ static void make_cgroups(void)
         SKIP("no cgroups are mounted here");
     for (int i = 0; i < 2; i++) {
         char path[200];
-        snprintf(path, sizeof path, "%s/reckon-%c-%d", mount, 'a' + i, getpid());
+        snprintf(path, sizeof path, "%s/reckon-%s-%c-%d", mount, test_mark(), 'a' + i, getpid());
         if (mkdir(path, 0755) < 0)
             SKIP("no cgroup may be made here: %s", strerror(errno));
         memcpy(paths[i], path, sizeof path);

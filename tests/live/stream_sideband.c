@@ -172,7 +172,7 @@ static void grouped(void)
         rk_host_free(host);
         return;
     }
-    snprintf(path, sizeof path, "%s/reckon-told-%d", mount, (int)getpid());
+    snprintf(path, sizeof path, "%s/reckon-%s-told-%d", mount, test_mark(), (int)getpid());
     struct session s = session_open("page-faults:u", NULL, &o);
     OK(rk_stream_live(s.set, &st, &e));
     EQUAL(rk_set_enable(s.set), 0);

@@ -241,7 +241,7 @@ static bool make_cgroup(struct rk_host *host, char *path, size_t size, const cha
     if (rk_host_mount(host, RK_MOUNT_CGROUP1, &mount) < 0 &&
         rk_host_mount(host, RK_MOUNT_CGROUP2, &mount) < 0)
         return false;
-    snprintf(path, size, "%s/reckon-test-%d", mount, getpid());
+    snprintf(path, size, "%s/reckon-%s-%d", mount, test_mark(), getpid());
     *ret_name = path + strlen(mount) + 1;
     return mkdir(path, 0755) == 0;
 }

@@ -410,7 +410,7 @@ def test_attach_to_a_cgroup_and_a_cpu(spin):
     where = re.search("no such cgroup below (/.*)$", str(why.value), re.MULTILINE)
     if not where:
         pytest.skip(str(why.value))
-    directory = os.path.join(where.group(1), f"reckon-python-{os.getpid()}")
+    directory = os.path.join(where.group(1), f"reckon-{os.environ.get('RECKON_MARK', 'test')}-python-{os.getpid()}")
     try:
         os.mkdir(directory)
     except OSError as why:
