@@ -62,9 +62,9 @@ RK_API int rk_profile_export_path(const struct rk_profile *profile, const char *
 RK_API const char *rk_profile_format_name(uint32_t index);
 
 /*
- * Writes the comparison of two profiles as a page ("html"). Boxes are as wide as in `after`: orange if there is
- * more of them than in `before`, blue if there is less, grey if the difference may be chance. `normalise` is
- * an enum rk_normalise: how `before` is scaled. Functions are matched as rk_profile_diff() does.
+ * Writes the comparison of two profiles as a page ("html"). Boxes are as wide as in `after`: orange if there
+ * is more of them than in `before`, blue if there is less, grey if the difference may be chance. `normalise`
+ * is an enum rk_normalise: how `before` is scaled. Functions are matched as rk_profile_diff() does.
  */
 RK_API int rk_profile_pair_export(const struct rk_profile *before, const struct rk_profile *after,
                                   uint32_t normalise, const char *format, const struct rk_sink *sink,
