@@ -128,7 +128,7 @@ static struct layout layout_of(const struct rk_profile_diff *d)
     size_t width = print_width(stdout), figures;
 
     l.bars = width == SIZE_MAX || width >= 90;
-    figures = 29 + (l.bars ? 2 * BAR + 3 : 0);
+    figures = 30 + (l.bars ? 2 * BAR + 3 : 0);
     if (width != SIZE_MAX)
         l.room = width > figures + 10 ? width - figures : 10;
     return l;

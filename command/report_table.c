@@ -30,7 +30,7 @@ const char *report_name(const char *name, size_t columns, char *buffer, size_t s
         if (((unsigned char)buffer[i] & 0xc0) == 0x80 || seen++ < kept)
             continue;
         if (i + strlen(dots) < size)
-            strcpy(buffer + i, dots);
+            memcpy(buffer + i, dots, strlen(dots) + 1);
         break;
     }
     return buffer;
