@@ -27,6 +27,7 @@ static void words_free(struct stat_words *words)
 
 int stat_write(const struct stat_options *o, const struct rk_counts *counts, const char *about)
 {
+    static const char *const formats[] = {[STAT_JSON] = "json", [STAT_CSV] = "csv", [STAT_PERF] = "perf"};
     struct rk_error e = {.size = sizeof e};
     char *text = NULL;
     size_t n = 0;
@@ -41,7 +42,7 @@ int stat_write(const struct stat_options *o, const struct rk_counts *counts, con
     if (o->format == STAT_TEXT)
         stat_table(memory, o, counts, about);
     else
-        rc = rk_counts_export(counts, o->format == STAT_JSON ? "json" : "csv", &sink, &e);
+        rc = rk_counts_export(counts, formats[o->format], &sink, &e);
     bool complete = fclose(memory) == 0;
     if (rc < 0)
         print_error("stat", &e);
@@ -122,9 +123,13 @@ static int tell(const struct stat_options *o, const struct measured *m, const st
                                    .n = m->n_rows,
                                    .flags = (o->interval_ms > 0 ? RK_COUNTS_TOTALS : 0) |
                                             (o->no_header ? RK_COUNTS_NO_HEADER : 0),
-                                   .separator = o->separator};
+                                   .by = o->by,
+                                   .separator = o->separator,
+                                   .cgroup = o->by == RK_BY_CGROUP ? NULL : o->cgroups};
         series_counts(s, rows, m->n_rows, &counts);
-        status = o->interval_ms > 0 && o->format == STAT_CSV ? 0 : stat_write(o, &counts, title);
+        status = o->interval_ms > 0 && (o->format == STAT_CSV || o->format == STAT_PERF)
+                     ? 0
+                     : stat_write(o, &counts, title);
     } else {
         fprintf(stderr, "reckon stat: out of memory\n");
     }

@@ -18,7 +18,7 @@
 #include <reckon/reckon.h>
 #include <stdbool.h>
 
-enum stat_format { STAT_TEXT, STAT_JSON, STAT_CSV };
+enum stat_format { STAT_TEXT, STAT_JSON, STAT_CSV, STAT_PERF };
 
 struct stat_options {
     const char *events;  /* as given by -e, joined, or the machine's defaults */

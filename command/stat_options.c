@@ -63,7 +63,7 @@ static const struct option table[] = {
     {APPEND, 0, "append", NULL, "behind what is in FILE already"},
     {'j', 'j', "json", NULL, "JSON, an object on a line"},
     {CSV, 0, "csv", NULL, "comma-separated values with a line of names"},
-    {'x', 'x', "field-separator", "SEP", "the same separated by SEP, without names; columns begin as perf's"},
+    {'x', 'x', "field-separator", "SEP", "the lines of perf stat -x SEP, column for column"},
     {OVERHEAD, 0, "overhead", NULL, "what measuring itself costs and counts: an empty region"},
     {DRY_RUN, 0, "dry-run", NULL, "open nothing, say what it would take"},
     {0},
@@ -164,7 +164,7 @@ static int take_option(const struct options *o, int id, struct stat_options *s, 
         return 0;
     case 'x':
         w->csv = true;
-        s->format = STAT_CSV;
+        s->format = STAT_PERF;
         s->separator = strcmp(o->value, "\\t") == 0 ? "\t" : o->value;
         return *o->value ? 0 : options_wrong(o, "-x: a separator has at least one character");
     case OVERHEAD:

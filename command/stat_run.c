@@ -239,7 +239,9 @@ static void tell_interval(struct loop *l)
                                .n = l->m->n_rows,
                                .wall_ns = so_far - l->told_ns,
                                .time_ns = time_ns ? time_ns : 1,
-                               .separator = l->o->separator};
+                               .by = l->o->by,
+                               .separator = l->o->separator,
+                               .cgroup = l->o->by == RK_BY_CGROUP ? NULL : l->o->cgroups};
     l->told_ns = so_far;
     l->told++;
     stat_write(l->o, &counts, NULL);             /* what can't be written is said, and goes on to stderr */
@@ -399,7 +401,9 @@ static int end(struct loop *l, struct stat_run *ret)
         disable(l);
     int rc = read_now(l);
     uint64_t wall_ns = covered(l);
-    if (rc == 0 && l->told && l->o->interval_ms && !(l->o->interval_count && l->told >= l->o->interval_count))
+    bool totals = l->o->format == STAT_TEXT || l->o->format == STAT_JSON; /* which follow */
+    if (rc == 0 && (l->told || !totals) && l->o->interval_ms &&
+        !(l->o->interval_count && l->told >= l->o->interval_count))
         tell_interval(l); /* the last one is shorter */
     if (l->m->command)
         end_command(l, ret);

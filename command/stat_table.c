@@ -249,7 +249,7 @@ static void measure_line(struct table *t, const struct rk_counts_row *row, size_
 static void put_times(const struct table *t)
 {
     const struct rk_counts *counts = t->counts;
-    char items[4][80], rss[32], wall[32], spread[32] = "";
+    char items[5][80], rss[32], wall[32], spread[32] = "";
     size_t n = 0, at = 2;
 
     if (counts->runs > 1)
@@ -264,6 +264,8 @@ static void put_times(const struct table *t)
         snprintf(items[n++], 80, "%.6f s sys", (double)counts->exit->system_ns / 1e9);
         snprintf(items[n++], 80, "%s peak memory", print_bytes(counts->exit->peak_rss, rss, sizeof rss));
     }
+    if (counts->runs > 1 && counts->n > 0)
+        snprintf(items[n++], 80, "± one standard deviation of a run");
     for (size_t i = 0; i < n; i++) {
         bool below = at > 2 && at + 3 + print_columns(items[i]) > t->width;
         fprintf(t->to, "%s%s", at == 2 ? "\n  " : below ? "\n  " : "   ", items[i]);

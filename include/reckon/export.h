@@ -192,7 +192,8 @@ struct rk_counts {
     uint32_t flags;
     /* 0 or 1: one run. More: values are sums over so many runs; wall_ns and *exit are means. */
     uint32_t runs;
-    uint32_t reserved;
+    /* enum rk_by: what the rows are. "perf" needs it. */
+    uint32_t by;
     const struct rk_counts_row *rows;
     size_t n;
     /* The time that the values cover; rates divide by it. */
@@ -203,8 +204,10 @@ struct rk_counts {
     uint64_t wall_stdev_ns;
     /* How the command ended; NULL: there was none. */
     const struct rk_exit *exit;
-    /* What stands between the fields of "csv"; NULL: ",". */
+    /* What stands between the fields of "csv" and "perf"; NULL: ",". */
     const char *separator;
+    /* "perf": the cgroup that all rows are of; NULL: none. */
+    const char *cgroup;
 };
 
 /*
@@ -218,9 +221,14 @@ struct rk_counts {
  *              core_dumped.
  *   "csv"      A line of names, then a line for each event of each row: with time_ns: time_s; with where:
  *              where, slots; scaled, unit, event, running_ns, percent_running, metric, metric_unit, value,
- *              bound, enabled_ns; with runs: runs, mean, stdev; state, reason. The first seven are in the
- *              order of perf stat -x. With exit, lines of wall-time, user-time, system-time (s) and peak-rss
- *              (bytes) follow. Quoted by RFC 4180.
+ *              bound, enabled_ns; with runs: runs, mean, stdev; state, reason, note. note says what was
+ *              counted with less than was asked. With exit, lines of wall-time, user-time, system-time (s)
+ *              and peak-rss (bytes) follow. Quoted by RFC 4180.
+ *   "perf"     The lines of perf stat -x, column for column, with its units, words and figures: with time_ns:
+ *              time; with where: where, and how many CPUs unless it is a CPU or a thread; value, or <not
+ *              counted> or <not supported>; unit; event; with a cgroup: cgroup; with runs: the standard error
+ *              of the mean in per cent of it; running time in ns; per cent of the time; figure; its unit. An
+ *              event that was counted in user space only, because more was not allowed, ends with ":u".
  *
  * value is the kernel's count. scaled is the estimate for the whole time, in `unit`; bound is half of its 95
  * % interval. With runs, value, enabled_ns and running_ns are sums; scaled and bound are of one run, the

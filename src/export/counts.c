@@ -1,6 +1,6 @@
 /*
  * Tables of counts: what is asked of the set for each cell, and the formats that it is written in
- * (counts_json.c, counts_csv.c).
+ * (counts_json.c, counts_csv.c, counts_perf.c).
  */
 #include "export/counts.h"
 
@@ -97,8 +97,8 @@ static int check(const struct rk_counts *counts, struct rk_error *e)
 int rk_counts_export(const struct rk_counts *counts, const char *format, const struct rk_sink *sink,
                      struct rk_error *e)
 {
-    static const char *const names[] = {"json", "csv", NULL};
-    static void (*const writers[])(const struct rk_counts *, struct output *) = {counts_json, counts_csv};
+    static const char *const names[] = {"json", "csv", "perf", NULL};
+    static void (*const writers[])(const struct rk_counts *, struct output *) = {counts_json, counts_csv, counts_perf};
     struct rk_counts own;
     struct rk_exit end;
 

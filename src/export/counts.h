@@ -30,5 +30,6 @@ void counts_reason(const struct rk_counts_row *row, size_t event, struct rk_erro
 
 void counts_json(const struct rk_counts *counts, struct output *out);
 void counts_csv(const struct rk_counts *counts, struct output *out);
+void counts_perf(const struct rk_counts *counts, struct output *out);
 
 #endif

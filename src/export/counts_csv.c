@@ -1,11 +1,12 @@
 /*
- * Counts as comma-separated values, or separated by something else; <reckon/export.h> has the columns. The first
- * seven are in the order of `perf stat -x`, so that what reads those reads these.
+ * Counts as comma-separated values, or separated by something else; <reckon/export.h> has the columns. counts_perf.c has
+ * those of `perf stat -x`.
  */
 #include "export/counts.h"
 #include "export/csv.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static const char *separator(const struct rk_counts *counts)
 {
@@ -32,7 +33,7 @@ static void write_header(const struct rk_counts *counts, struct output *out)
         output_format(out, "%s%s", all[i], s);
     for (size_t i = 0; counts->runs > 1 && i < 3; i++)
         output_format(out, "%s%s", runs[i], s);
-    output_format(out, "state%sreason\n", s);
+    output_format(out, "state%sreason%snote\n", s, s);
 }
 
 /* The columns before the figures. */
@@ -76,7 +77,24 @@ static void write_figures(const struct rk_counts *counts, const struct cell *cel
         write_real(out, cell->mean, s);
         write_real(out, cell->stdev, s);
     }
-    output_format(out, "%s%s\n", cell->state == RK_STATE_COUNTED ? "" : rk_state_name(cell->state), s);
+    output_format(out, "%s%s%s", cell->state == RK_STATE_COUNTED ? "" : rk_state_name(cell->state), s, s);
+}
+
+/* What was counted with less than was asked: of this event, and of all. */
+static void write_notes(const struct rk_set *set, size_t event, const char *s, struct output *out)
+{
+    char text[1000];
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < rk_set_note_count(set) && n < sizeof text; i++) {
+        struct rk_note note = {.size = sizeof note};
+        if (rk_set_note_get(set, i, &note) == 0 && !note.absent &&
+            (note.event == event || note.event == UINT32_MAX))
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? "; " : "", note.what);
+    }
+    csv_field(out, text, s);
+    output_text(out, "\n");
 }
 
 static void write_cell(const struct rk_counts *counts, const struct rk_counts_row *row, size_t event,
@@ -95,6 +113,7 @@ static void write_cell(const struct rk_counts *counts, const struct rk_counts_ro
     csv_field(out, cell.event.name, s);
     if (cell.counted) {
         write_figures(counts, &cell, out);
+        write_notes(row->set, event, s, out);
         return;
     }
     for (int i = 0; i < (counts->runs > 1 ? 11 : 8); i++)
@@ -102,7 +121,7 @@ static void write_cell(const struct rk_counts *counts, const struct rk_counts_ro
     output_format(out, "%s%s", rk_state_name(cell.state), s);
     counts_reason(row, event, &e);
     csv_field(out, e.what, s);
-    output_text(out, "\n");
+    output_format(out, "%s\n", s);
 }
 
 /* A figure that is no event: seconds or bytes. */
@@ -117,7 +136,7 @@ static void write_other(const struct rk_counts *counts, const char *name, uint64
     else
         output_format(out, "%" PRIu64, value);
     output_format(out, "%s%s%s%s", s, unit, s, name);
-    for (int i = 0; i < (counts->runs > 1 ? 12 : 9); i++)
+    for (int i = 0; i < (counts->runs > 1 ? 13 : 10); i++)
         output_text(out, s);
     output_text(out, "\n");
 }

@@ -29,6 +29,7 @@ json 'abs(last["events"][0]["mean"] * 4 - last["events"][0]["value"]) < 0.01' ||
 json 'last["events"][0]["stdev"] >= 0 and last["wall_stdev_ns"] >= 0' || fail "-r: stdev"
 "$RECKON" stat -r 3 -e page-faults true 2>err || fail "-r, text"
 grep -q 'true, 3 times' err && grep -qE '± +[0-9.]+ %  page-faults' err && grep -qE 's ± [0-9.]+ % wall' err || fail "-r: text"
+grep -q '   ± one standard deviation of a run$' err || fail "-r: what ± is"
 "$RECKON" stat -r 3 -e page-faults sh -c 'exit 9' 2>err
 [ $? = 9 ] || fail "-r: the status"
 grep -q "sh -c 'exit 9', 3 times, 3 of them failed" err || fail "-r: that runs failed"

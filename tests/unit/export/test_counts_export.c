@@ -1,6 +1,8 @@
 /* Counts of a made-up set: counted, estimated, stepped down, not counted. */
 #include "sink.h"
 
+#include <reckon/rows.h>
+
 static struct rk_event events[] = {
     {.name = "cycles:u", .unit = "", .scale = 1.0},
     {.name = "instructions", .unit = "", .scale = 1.0},
@@ -62,7 +64,8 @@ int rk_set_explain(const struct rk_set *set, size_t slot, size_t event, struct r
 double rk_value_scale(const struct rk_value *now, const struct rk_value *before, double *ret_bound)
 {
     assert_null(before);
-    *ret_bound = now->running < now->enabled ? 3.0 : 0.0;
+    if (ret_bound)
+        *ret_bound = now->running < now->enabled ? 3.0 : 0.0;
     return (double)now->value * (double)now->enabled / (double)now->running;
 }
 
@@ -175,17 +178,18 @@ static void csv(void **state)
     (void)state;
     forget();
     assert_int_equal(rk_set_export(set, values, event_n, &ended, "csv", &text_sink, NULL), 0);
-    assert_string_equal(written, "scaled,unit,event,running_ns,percent_running,metric,metric_unit,value,"
-                                 "bound,enabled_ns,state,reason\n"
-                                 "100,,cycles:u,10,100,,,100,0,10,,\n"
-                                 "300,,instructions,5,50,1.5,instructions per cycle,150,3,10,,\n"
-                                 "4,Joules,power/energy-pkg/,10,100,,,8,0,10,,\n"
-                                 ",,branches,,,,,,,,starved,branches: no counter free\n"
-                                 ",,cache-misses,,,,,,,,absent,cache-misses: no PMU\n"
-                                 "0.000001000,s,wall-time,,,,,,,,,\n"
-                                 "0.000000700,s,user-time,,,,,,,,,\n"
-                                 "0.000000200,s,system-time,,,,,,,,,\n"
-                                 "4096,bytes,peak-rss,,,,,,,,,\n");
+    assert_string_equal(written,
+                        "scaled,unit,event,running_ns,percent_running,metric,metric_unit,value,"
+                        "bound,enabled_ns,state,reason,note\n"
+                        "100,,cycles:u,10,100,,,100,0,10,,,only in user space; less memory for rings\n"
+                        "300,,instructions,5,50,1.5,instructions per cycle,150,3,10,,,less memory for rings\n"
+                        "4,Joules,power/energy-pkg/,10,100,,,8,0,10,,,less memory for rings\n"
+                        ",,branches,,,,,,,,starved,branches: no counter free,\n"
+                        ",,cache-misses,,,,,,,,absent,cache-misses: no PMU,\n"
+                        "0.000001000,s,wall-time,,,,,,,,,,\n"
+                        "0.000000700,s,user-time,,,,,,,,,,\n"
+                        "0.000000200,s,system-time,,,,,,,,,,\n"
+                        "4096,bytes,peak-rss,,,,,,,,,,\n");
 }
 
 static void csv_of_rows(void **state)
@@ -195,17 +199,18 @@ static void csv_of_rows(void **state)
     forget();
     counts.separator = ";";
     assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, NULL), 0);
-    contains("time_s;where;slots;scaled;unit;event;running_ns;percent_running;metric;metric_unit;value;bound;"
-             "enabled_ns;runs;mean;stdev;state;reason\n1.500000000;CPU0;1;50;;cycles:u;10;100;;;100;0;10;3;"
-             "50;1;;\n");
-    contains("1.500000000;\"a,b\"\"c\";2;;;branches;;;;;;;;;;;starved;branches: no counter free\n");
+    contains(
+        "time_s;where;slots;scaled;unit;event;running_ns;percent_running;metric;metric_unit;value;bound;"
+        "enabled_ns;runs;mean;stdev;state;reason;note\n1.500000000;CPU0;1;50;;cycles:u;10;100;;;100;0;10;3;"
+        "50;1;;;\"only in user space; less memory for rings\"\n");
+    contains("1.500000000;\"a,b\"\"c\";2;;;branches;;;;;;;;;;;starved;branches: no counter free;\n");
     contains("1.500000000;;;0.000000500;s;wall-time;");
     size_t columns = 0;
     for (const char *line = written; *line;
          line = strchr(line, '\n') + 1) { /* every line has as many fields */
         size_t n = 0;
         for (const char *c = line; *c != '\n'; c++)
-            n += *c == ';';
+            n += *c == ';' && strncmp(c, "; less", 6) != 0; /* in quotes */
         assert_true(columns == 0 || n == columns);
         columns = n;
     }
@@ -214,6 +219,65 @@ static void csv_of_rows(void **state)
     forget();
     assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, NULL), 0);
     lacks("time_s");
+}
+
+/* The lines of perf stat -x: places as the rows are, the mean's standard error, units and words of perf's. */
+static void perf(void **state)
+{
+    struct rk_counts counts = table(two, 2);
+    (void)state;
+    forget();
+    assert_int_equal(rk_set_export(set, values, event_n, &ended, "perf", &text_sink, NULL), 0);
+    assert_string_equal(written, "100,,cycles:u,10,100.00,,\n"
+                                 "300,,instructions,5,50.00,1.50,insn per cycle\n"
+                                 "4.00,Joules,power/energy-pkg/,10,100.00,,\n"
+                                 "<not counted>,,branches,0,0.00,,\n"
+                                 "<not supported>,,cache-misses,0,100.00,,\n");
+    counts.by = RK_BY_CPU; /* lines of one event together */
+    counts.runs = 4;
+    counts.separator = ";";
+    forget();
+    assert_int_equal(rk_counts_export(&counts, "perf", &text_sink, NULL), 0);
+    contains("1.500000000;CPU0;50;;cycles:u;1.00%;2;100.00;;\n1.500000000;\"a,b\"\"c\";50;;cycles:u;");
+    contains("1.500000000;CPU0;2.00;Joules;power/energy-pkg/;37.50%;2;100.00;;\n");
+    contains("1.500000000;CPU0;<not counted>;;branches;0.00%;0;0.00;;\n");
+    counts.by = RK_BY_CORE; /* those of one place */
+    counts.cgroup = "a/b";
+    forget();
+    assert_int_equal(rk_counts_export(&counts, "perf", &text_sink, NULL), 0);
+    contains(
+        "1.500000000;CPU0;1;50;;cycles:u;a/b;1.00%;2;100.00;;\n1.500000000;CPU0;1;75;;instructions;a/b;");
+    contains("1.500000000;\"a,b\"\"c\";2;50;;cycles:u;a/b;");
+    counts.by = RK_BY_CGROUP; /* a column behind the event's */
+    counts.cgroup = NULL;
+    forget();
+    assert_int_equal(rk_counts_export(&counts, "perf", &text_sink, NULL), 0);
+    contains("1.500000000;50;;cycles:u;CPU0;1.00%;");
+    SAME_BY_TWINS(rk_counts_export, &counts, "perf");
+}
+
+/* Where the kernel was left out, because more was not allowed, the name says so. */
+static void perf_in_user_space(void **state)
+{
+    static const char *const names[][2] = {{"cycles", "cycles:u"},
+                                           {"cycles:u", "cycles:u"},
+                                           {"cpu/event=0x3c/", "cpu/event=0x3c/u"},
+                                           {"cpu/event=0x3c/u", "cpu/event=0x3c/u"},
+                                           {"mem:0x10:w", "mem:0x10:wu"},
+                                           {"faults:pu", "faults:pu"}};
+    const struct rk_event before = events[0];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char line[80];
+        events[0].name = names[i][0];
+        events[0].flags = RK_EVENT_USER;
+        forget();
+        assert_int_equal(rk_set_export(set, values, event_n, NULL, "perf", &text_sink, NULL), 0);
+        snprintf(line, sizeof line, "100,,%s,10,", names[i][1]);
+        contains(line);
+    }
+    events[0] = before;
 }
 
 /* What did not run is a true 0, and says so: with states, also where it was enabled. */
@@ -237,13 +301,14 @@ static void idle(void **state)
     contains("\"remedy\":\"use another machine\",\"state\":\"absent\"}");
     forget();
     assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, NULL), 0);
-    contains("\n0,,cycles:u,0,100,,,0,0,0,idle,\n0,,instructions,0,100,,,0,0,0,idle,\n,Joules,");
-    contains(",,branches,,,,,,,,disabled,branches: no counter free\n");
+    contains("\n0,,cycles:u,0,100,,,0,0,0,idle,,only in user space; less memory for "
+             "rings\n0,,instructions,0,100,,,0,0,0,idle,,");
+    contains(",,branches,,,,,,,,disabled,branches: no counter free,\n");
     row.states = NULL; /* the set is asked: it has no reason why the first did not run */
     forget();
     assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, NULL), 0);
-    contains("\n0,,cycles:u,0,100,,,0,0,0,idle,\n,,instructions,,,,,,,,starved,");
-    contains(",,cache-misses,,,,,,,,absent,cache-misses: no PMU\n");
+    contains("\n,,instructions,,,,,,,,starved,");
+    contains(",,cache-misses,,,,,,,,absent,cache-misses: no PMU,\n");
 }
 
 static void wrong_arguments(void **state)
@@ -254,7 +319,7 @@ static void wrong_arguments(void **state)
     forget();
     assert_int_equal(rk_set_export(set, values, 2, NULL, "json", &text_sink, &e), -EINVAL);
     assert_int_equal(rk_set_export(set, values, event_n, NULL, "xml", &text_sink, &e), -EINVAL);
-    assert_non_null(strstr(e.what, "there are: json, csv"));
+    assert_non_null(strstr(e.what, "there are: json, csv, perf"));
     struct rk_counts_row empty = {.set = set};
     struct rk_counts counts = {.size = sizeof counts, .rows = &empty, .n = 1};
     assert_int_equal(rk_counts_export(&counts, "csv", &text_sink, &e), -EINVAL);
@@ -276,9 +341,15 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json), cmocka_unit_test(without_a_command), cmocka_unit_test(json_of_rows),
-        cmocka_unit_test(csv),  cmocka_unit_test(csv_of_rows),       cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(json),
+        cmocka_unit_test(without_a_command),
+        cmocka_unit_test(json_of_rows),
+        cmocka_unit_test(csv),
+        cmocka_unit_test(csv_of_rows),
+        cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(idle),
+        cmocka_unit_test(perf),
+        cmocka_unit_test(perf_in_user_space),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
