@@ -1,8 +1,12 @@
 #include "destination.h"
 
+#include "print.h"
+
 #include <errno.h>
+#include <reckon/sink.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 bool destination_is_recording(const char *path)
 {
@@ -26,12 +30,20 @@ int destination_open(struct destination *to, const char *verb, const char *name,
     *to = (struct destination){.verb = verb, .name = name ? name : "stderr", .file = stderr};
     if (!name)
         return 0;
-    to->file = strcmp(name, "-") == 0 ? stdout : fopen(name, append ? "ae" : "we");
-    if (to->file) {
-        to->behind = append && fstat(fileno(to->file), &about) == 0 && about.st_size > 0;
+    if (strcmp(name, "-") == 0) {
+        to->file = stdout;
         return 0;
     }
+    struct rk_error e = RK_INIT(e);
+    int fd;
+    if (rk_sink_open_file(name, append ? RK_SINK_APPEND : 0, &fd, &e) < 0)
+        return print_error(verb, &e), -1;
+    to->behind = append && fstat(fd, &about) == 0 && about.st_size > 0;
+    to->file = fdopen(fd, append ? "a" : "w");
+    if (to->file)
+        return 0;
     fprintf(stderr, "reckon %s: %s: %s\n", verb, name, strerror(errno));
+    close(fd);
     return -1;
 }
 

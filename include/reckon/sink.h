@@ -10,9 +10,9 @@
  *     }
  *     struct rk_sink out = RK_INIT(out, .write = append, .context = open_memstream(&text, &bytes));
  *
- * What `rk_X_export_path` does with its file: it creates the file with mode 0666, less the umask. It replaces
- * what an existing file contains once there is something to write, and follows links. If the export fails, it
- * removes the partial file; a device or a pipe stays. A name "-" has no special meaning.
+ * What `rk_X_export_path` does with its file: it opens it as rk_sink_open_file() does. It replaces what an
+ * existing file contains once there is something to write. If the export fails, it removes the partial file;
+ * a device or a pipe stays. A name "-" has no special meaning.
  */
 #ifndef RECKON_SINK_H
 #define RECKON_SINK_H
@@ -33,6 +33,22 @@ struct rk_sink {
 
 /* A `write` for descriptors: context is (void *)(intptr_t)fd. Handles short writes and EINTR. */
 RK_API int rk_sink_write_fd(void *context, const void *data, size_t n);
+
+enum rk_sink_flag {
+    RK_SINK_APPEND = 0x1, /* an existing file stays; writes go to its end */
+};
+
+/*
+ * Opens a file to write results to. A new file has mode 0600, since results show what others ran. An existing
+ * one is emptied and keeps its mode. Devices and pipes are opened as they are.
+ *
+ * Nobody else can divert the output, not even in a directory that all may write to: a link, a file or a pipe of
+ * another user is refused, unless that is root. So is a file with several names (hard links).
+ *
+ * Returns 0. -ELOOP: somebody else's link. -EPERM: somebody else's file, or one of several names. Or another
+ * -errno of open(2). The descriptor is close-on-exec and the caller's.
+ */
+RK_API int rk_sink_open_file(const char *path, uint32_t flags, int *ret_fd, struct rk_error *e);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,7 @@ static int open_retried(const char *path, int flags)
     int fd;
 
     do
-        fd = open(path, flags | O_WRONLY | O_CLOEXEC | O_NOCTTY, 0666);
+        fd = open(path, flags | O_WRONLY | O_CLOEXEC | O_NOCTTY, 0600);
     while (fd < 0 && errno == EINTR);
     return fd < 0 ? -errno : fd;
 }
@@ -58,23 +58,99 @@ static int cannot(int code, const char *path, struct rk_error *e)
                 strerror(-code));
 }
 
-int sink_file_open(struct sink_file *file, const char *path, struct rk_error *e)
+/* Neither we nor root, who may do everything anyway. */
+static bool strange(const struct stat *about)
 {
-    struct stat about;
-    bool fresh = true;
+    return about->st_uid != 0 && about->st_uid != geteuid();
+}
 
-    if (!path)
-        return fail_argument(e, RK_STAGE_EXPORT, "no path to write to");
-    int fd = open_retried(path, O_CREAT | O_EXCL);
+static int not_ours(const char *path, const char *what, const struct stat *about, struct rk_error *e)
+{
+    return fail(e, S_ISLNK(about->st_mode) ? -ELOOP : -EPERM, RK_STAGE_EXPORT, RK_CAUSE_NOT_YOURS,
+                "name another file, or remove that one", "%s: %s that belongs to user %u, not to you (%u)",
+                path, what, about->st_uid, geteuid());
+}
+
+/* Whether writing to what is open here may be somebody else's wish. A device is no disguise: only root makes one. */
+static int examine(const char *path, const struct stat *about, bool linked, struct rk_error *e)
+{
+    if (S_ISREG(about->st_mode) && strange(about))
+        return not_ours(path, "a file", about, e);
+    if (S_ISREG(about->st_mode) && about->st_nlink > 1)
+        return fail(e, -EPERM, RK_STAGE_EXPORT, RK_CAUSE_NOT_YOURS, "name another file, or remove that one",
+                    "%s: a file that has other names too (hard links)", path);
+    if (S_ISFIFO(about->st_mode) && !linked && strange(about))
+        return not_ours(path, "a pipe", about, e);
+    return 0;
+}
+
+/* A descriptor, or -errno with the error filled in. What stands at the path may be exchanged between any two calls:
+ * what was opened decides. */
+static int open_output(const char *path, int flags, struct stat *about, bool *fresh, struct rk_error *e)
+{
+    bool linked = false;
+    int fd = open_retried(path, flags | O_CREAT | O_EXCL);
+
+    *fresh = fd >= 0;
     if (fd == -EEXIST) {
-        fresh = false;
-        fd = open_retried(path, O_CREAT); /* a link may lead to what does not exist */
+        if (lstat(path, about) < 0)
+            return cannot(-errno, path, e);
+        linked = S_ISLNK(about->st_mode);
+        if (linked && strange(about))
+            return not_ours(path, "a link", about, e);
+        int rc = linked ? 0 : examine(path, about, false, e); /* somebody else's pipe would be waited for */
+        if (rc < 0)
+            return rc;
+        fd = open_retried(path,
+                          flags | (linked ? O_CREAT /* it may lead to what does not exist */ : O_NOFOLLOW));
     }
     if (fd < 0)
         return cannot(fd, path, e);
-    *file = (struct sink_file){
-        .sink = {sizeof file->sink, 0, write_file, file}, .path = path, .fd = fd, .fresh = fresh};
-    file->regular = fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
+    int rc = fstat(fd, about) < 0 ? cannot(-errno, path, e) : *fresh ? 0 : examine(path, about, linked, e);
+    if (rc < 0) {
+        close(fd);
+        return rc;
+    }
+    return fd;
+}
+
+int rk_sink_open_file(const char *path, uint32_t flags, int *ret_fd, struct rk_error *e)
+{
+    struct stat about;
+    bool fresh;
+
+    if (!path || !ret_fd || flags & ~(uint32_t)RK_SINK_APPEND)
+        return fail_argument(e, RK_STAGE_EXPORT,
+                             !path     ? "no path to write to"
+                             : !ret_fd ? "no place for the result"
+                                       : "unknown flags");
+    int fd = open_output(path, flags & RK_SINK_APPEND ? O_APPEND : 0, &about, &fresh, e);
+    if (fd < 0)
+        return fd;
+    if (!flags && !fresh && S_ISREG(about.st_mode) && ftruncate(fd, 0) < 0) {
+        int rc = cannot(-errno, path, e);
+        close(fd);
+        return rc;
+    }
+    *ret_fd = fd;
+    return 0;
+}
+
+int sink_file_open(struct sink_file *file, const char *path, struct rk_error *e)
+{
+    struct stat about;
+    bool fresh;
+
+    if (!path)
+        return fail_argument(e, RK_STAGE_EXPORT, "no path to write to");
+    int fd = open_output(path, 0, &about, &fresh, e);
+    if (fd < 0)
+        return fd;
+    *file = (struct sink_file){.sink = {sizeof file->sink, 0, write_file, file},
+                               .path = path,
+                               .fd = fd,
+                               .fresh = fresh,
+                               .regular = S_ISREG(about.st_mode)};
     return 0;
 }
 

@@ -51,12 +51,12 @@ static void tell(const char *what, const char *why, const char *remedy)
 
 static int write_file(const char *path, struct rk_error *e)
 {
-    _cleanup_close_ int fd = sys_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY, 0666);
-    const struct rk_sink sink = {sizeof sink, 0, rk_sink_write_fd, (void *)(intptr_t)fd};
+    _cleanup_close_ int fd = -1;
+    int rc = rk_sink_open_file(path, 0, &fd, e);
 
-    if (fd < 0)
-        return fail(e, fd, RK_STAGE_EXPORT, RK_CAUSE_NO_FILE, "name a file that can be written", "%s",
-                    strerror(-fd));
+    if (rc < 0)
+        return rc;
+    const struct rk_sink sink = {sizeof sink, 0, rk_sink_write_fd, (void *)(intptr_t)fd};
     return regions_export(armed.regions, "json", &sink, e);
 }
 
