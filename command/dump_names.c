@@ -58,6 +58,8 @@ static int feed_build_ids(struct dump_names *d, const struct rk_stream *stream)
 int dump_names_open(const struct rk_stream *stream, bool lines, struct dump_names **ret, struct rk_error *e)
 {
     struct dump_names *d = calloc(1, sizeof *d);
+    const void *names;
+    size_t bytes;
 
     if (d) {
         d->lines = lines;
@@ -72,6 +74,8 @@ int dump_names_open(const struct rk_stream *stream, bool lines, struct dump_name
     int r = rk_image_open(&d->image, e);
     if (r == 0)
         r = rk_symbolizer_open(NULL, &d->symbolizer, e);
+    if (r == 0 && rk_stream_names(stream, &names, &bytes) == 0)
+        rk_symbolizer_names(d->symbolizer, names, bytes, NULL); /* without them the files are asked */
     if (r == 0 && (r = feed_build_ids(d, stream)) < 0)
         snprintf(e->what, sizeof e->what, "build-ids: %s", strerror(-r));
     if (r < 0)

@@ -31,6 +31,7 @@ enum {
     PROGRESS,
     HTML,
     OPEN,
+    NO_NAMES,
 };
 
 static const struct option table[] = {
@@ -70,6 +71,7 @@ static const struct option table[] = {
     {'o', 'o', "output", "FILE",
      "write there; default perf.data; what was there becomes FILE.old; - is stdout"},
     {'z', 'z', "compress", NULL, "pack the records with zstd"},
+    {NO_NAMES, 0, "no-names", NULL, "store no names, lines and inlined functions of what was hit"},
     {HTML, 0, "html", "OUT", "write a page for a browser as well: a flame graph and more; with -g"},
     {OPEN, 0, "open", NULL, "... and show it"},
     {PROGRESS, 0, "progress", NULL, "show how it goes, also where the command has the terminal"},
@@ -208,6 +210,9 @@ static int take_option(const struct options *o, int id, struct record_options *r
         return 0;
     case PROGRESS:
         r->progress = true;
+        return 0;
+    case NO_NAMES:
+        r->no_names = true;
         return 0;
     case 'q':
         r->quiet = true;

@@ -4,6 +4,7 @@
  *     record.c         the options, and what does not go together
  *     record_words.c   what their values mean: 8K, user:ip,sp, any,u, 30s
  *     record_open.c    who is sampled, which events, how: a set and a file
+ *     record_names.c   names, stored with the file
  *     record_run.c     from the first sample to the last, whatever happens meanwhile
  */
 #ifndef COMMAND_RECORD_H
@@ -53,7 +54,7 @@ struct record_options {
     const char *path;
     uint64_t compression;
     struct page_options page;
-    bool quiet, progress;
+    bool quiet, progress, no_names;
 };
 
 /* What a value means; each 0, or OPTIONS_BAD with the message printed. */

@@ -254,10 +254,11 @@ int record_open(const struct record_options *o, struct recorded *r)
     const char *none[] = {"reckon", "record", NULL};
     /* Stacks fill a ring in milliseconds; for less, waking up when one is half full costs the least. */
     bool thread = !o->overwrite && o->callgraph.mode >= CALLGRAPH_DWARF,
-         unwind = callgraph_unwinds(&o->callgraph);
+         unwind = callgraph_unwinds(&o->callgraph), names = !o->no_names && strcmp(o->path, "-") != 0;
     struct rk_capture_options options = {
         .size = sizeof options,
-        .flags = (thread ? RK_CAPTURE_THREAD : 0) | (unwind ? RK_CAPTURE_UNWIND : 0),
+        .flags = (thread ? RK_CAPTURE_THREAD : 0) | (unwind ? RK_CAPTURE_UNWIND : 0) |
+                 (names ? RK_CAPTURE_NAMES : 0),
         .path = o->path,
         .command = o->command ? (const char *const *)o->command : none,
         .compression = (uint32_t)o->compression,

@@ -7,6 +7,7 @@
  *     delay      sampling begins then
  *     duration   the end
  *     switch     the next file
+ *     names      of a file that is complete (record_names.h)
  *     command, target   their ends
  */
 #include "record.h"
@@ -14,6 +15,7 @@
 #include "command.h"
 #include "control.h"
 #include "print.h"
+#include "record_names.h"
 #include "run.h"
 
 #include <errno.h>
@@ -29,7 +31,7 @@
 #define FLUSH_MS 500 /* as rk_capture_fd() wants it */
 #define TICK_MS 50   /* where there is no descriptor to wait for */
 
-enum { SIGNALS, CONTROL, RECORDS, DELAY, DURATION, SWITCH, COMMAND, TARGET, FDS };
+enum { SIGNALS, CONTROL, RECORDS, DELAY, DURATION, SWITCH, COMMAND, TARGET, NAMES, FDS };
 
 struct loop {
     const struct record_options *o;
@@ -41,6 +43,8 @@ struct loop {
     uint64_t told_ns, told_samples; /* the progress line */
     uint64_t file_bytes;            /* of the files before this one */
     unsigned files;
+    struct record_names names; /* of the last file that is complete */
+    char named[4200];          /* its path */
 };
 
 static uint64_t clock_ns(void)
@@ -84,7 +88,7 @@ static void show_progress(struct loop *l)
     l->told_samples = stats.loss.kept;
 }
 
-static void print_closing(const struct loop *l, const struct rk_capture_stats *stats)
+static void print_closing(struct loop *l, const struct rk_capture_stats *stats)
 {
     const struct record_options *o = l->o;
     bool pipe = strcmp(o->path, "-") == 0, plain = strcmp(o->path, "perf.data") == 0;
@@ -96,7 +100,7 @@ static void print_closing(const struct loop *l, const struct rk_capture_stats *s
     fprintf(stderr, "reckon record: %s in %s%s (%s), %s lost",
             print_some(stats->loss.kept, "sample", samples, sizeof samples),
             pipe ? "standard output" : print_safe(o->path, name, sizeof name), before,
-            print_bytes(stats->bytes, bytes, sizeof bytes),
+            print_bytes(stats->bytes + l->names.stored, bytes, sizeof bytes),
             stats->loss.present & RK_LOSS_LOST ? print_count(stats->loss.lost, number, sizeof number)
                                                : "an unknown number");
     if (stats->loss.present & RK_LOSS_SKIPPED)
@@ -111,6 +115,7 @@ static void print_closing(const struct loop *l, const struct rk_capture_stats *s
         fprintf(stderr, "  nothing was sampled: %s\n",
                 o->delay_ms > 0 ? "it ended before the delay (-D) was over"
                                 : "no word enable came through --control");
+    record_names_say(&l->names);
     if (stats->code_maps)
         fprintf(stderr, "  code made at run time is named by %s /tmp/perf-PID.map: keep it\n",
                 print_some(stats->code_maps, "file", number, sizeof number));
@@ -143,6 +148,25 @@ static void next_name(const struct loop *l, char *name, size_t size)
     }
 }
 
+/* Those of the last file that is complete. */
+static void end_names(struct loop *l)
+{
+    record_names_end(&l->names, l->named);
+    if (!l->o->quiet)
+        record_names_say(&l->names);
+}
+
+/* The names of what is in the file by now, which will have that path. */
+static void begin_names(struct loop *l, const char *path)
+{
+    if (l->o->no_names || strcmp(l->o->path, "-") == 0)
+        return;
+    end_names(l);
+    record_names_begin(&l->names, l->r->capture);
+    snprintf(l->named, sizeof l->named, "%s", path);
+    l->fds[NAMES].fd = record_names_fd(&l->names);
+}
+
 /* What there is goes to a file of its own. 0, or -1 with the message printed. */
 static int change_file(struct loop *l)
 {
@@ -153,6 +177,7 @@ static int change_file(struct loop *l)
 
     if (rc == 0) {
         next_name(l, name, sizeof name);
+        begin_names(l, name);
         rc = rk_capture_switch(l->r->capture, name, &e);
     } else {
         snprintf(e.what, sizeof e.what, "a snapshot failed: %s", strerror(-rc));
@@ -269,6 +294,10 @@ static int loop_step(struct loop *l)
     for (int i = 0; n <= 0 && i < FDS; i++)
         l->fds[i].revents = 0;
     rc = handle_signals(l);
+    if (l->fds[NAMES].fd >= 0 && l->fds[NAMES].revents && !record_names_step(&l->names)) {
+        end_names(l);
+        l->fds[NAMES].fd = -1;
+    }
     if (rc == 0 && expired(l, DELAY))
         rc = rk_capture_enable(l->r->capture);
     if (rc == 0 && l->fds[CONTROL].fd >= 0 && l->fds[CONTROL].revents)
@@ -357,6 +386,8 @@ static int end(struct loop *l, int failed)
         failed = rk_capture_snapshot(l->r->capture);
     }
     int rc = rk_capture_finish(l->r->capture, &stats, &e);
+    if (rc == 0)
+        begin_names(l, l->o->path);
     l->r->capture = rk_capture_free(l->r->capture);
     clear_line(l);
     if (rc < 0) /* the file is readable up to its last flush; the command goes on and is waited for */
@@ -364,9 +395,12 @@ static int end(struct loop *l, int failed)
     else if (failed < -1)
         cannot("recording failed", -failed);
     int status = l->r->command ? end_command(l, l->stop && failed == 0) : 0;
-    if (rc < 0 || failed < 0)
+    if (rc < 0 || failed < 0) {
+        record_names_end(&l->names, l->named);
         return STATUS_FAILED;
+    }
     l->r->complete = true;
+    record_names_end(&l->names, l->named);
     if (!l->o->quiet)
         print_closing(l, &stats);
     return l->r->command ? status : l->interrupted ? 128 + run_last_signal() : 0;

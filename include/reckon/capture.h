@@ -39,6 +39,9 @@ struct rk_capture;
 #define RK_CAPTURE_THREAD 0x1u /* a thread empties the rings; without it rk_capture_step() does */
 #define RK_CAPTURE_UNWIND 0x2u /* write frames instead of RK_SAMPLE_REGS_USER and RK_SAMPLE_STACK_USER */
 
+/* note each address that is hit and keep its file open, for rk_names_capture(); not in pipe mode */
+#define RK_CAPTURE_NAMES 0x4u
+
 struct rk_capture_options {
     uint32_t size;
     /* RK_CAPTURE_… */

@@ -46,6 +46,7 @@
 #include <reckon/list.h>
 #include <reckon/metric.h>
 #include <reckon/module.h>
+#include <reckon/names.h>
 #include <reckon/profile.h>
 #include <reckon/record.h>
 #include <reckon/recording.h>

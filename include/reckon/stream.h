@@ -212,6 +212,10 @@ RK_API size_t rk_stream_build_id_count(const struct rk_stream *stream);
 RK_API int rk_stream_build_id_get(const struct rk_stream *stream, size_t index,
                                   struct rk_stream_build_id *ret);
 
+/* The names that a recording stores of the addresses that were hit: bytes for rk_symbolizer_names(). They
+ * live as long as the stream. Returns 0; -ENOENT: it stores none, or the stream is live. */
+RK_API int rk_stream_names(const struct rk_stream *stream, const void **ret, size_t *ret_bytes);
+
 /* What was kept and what was not, of one event (RK_NO_EVENT: of all), of the records seen so far; at a
  * recording's end it is the truth that the recorder wrote. */
 #define RK_LOSS_LOST 1u    /* `lost` is known */

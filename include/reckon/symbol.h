@@ -17,6 +17,7 @@
  *     rk_symbolizer_free(sy);
  *
  * Where names come from, in this order:
+ *   - what a recording stores, if the symbolizer was given it (rk_symbolizer_names()).
  *   - a file: its .symtab; the .symtab of its debug file (/usr/lib/debug/.build-id); its mini-debuginfo and
  *     its .dynsym. A stub that calls another module is `name@plt`. A file with another build-id than the one
  *     that ran is ignored.
@@ -66,6 +67,18 @@ struct rk_symbolizer_options {
 RK_API int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
                               struct rk_error *e);
 RK_API struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer);
+
+/*
+ * Gives a symbolizer what a recording stores (rk_stream_names()), before its first question. The bytes are
+ * copied. From then on an address that is stored is answered by that, wherever the recording is read and
+ * whatever has become of the files. A file is asked about addresses that are not stored, and about those that
+ * were stored without a name or a line because a file or its debug information was missing.
+ *
+ * -EOPNOTSUPP: another version of reckon wrote them, or the library that unpacks them is not installed.
+ * -EBADMSG: damaged. -EBUSY: the symbolizer was asked before. It works on without them.
+ */
+RK_API int rk_symbolizer_names(struct rk_symbolizer *symbolizer, const void *names, size_t bytes,
+                               struct rk_error *e);
 
 /* Why an address has no name, or no line. rk_miss_text() says it in words. */
 enum rk_miss {

@@ -180,12 +180,14 @@ static int start_reader(struct rk_capture *c, size_t limit)
 
 static int check(const struct rk_capture_options *o, struct rk_error *e)
 {
-    uint32_t unknown = o->flags & ~(RK_CAPTURE_THREAD | RK_CAPTURE_UNWIND);
+    uint32_t unknown = o->flags & ~(RK_CAPTURE_THREAD | RK_CAPTURE_UNWIND | RK_CAPTURE_NAMES);
 
     if (unknown)
         return fail_argument(e, RK_STAGE_CAPTURE, "rk_capture_options.flags: 0x%x is unknown", unknown);
     if (o->compression > 22)
         return fail_argument(e, RK_STAGE_CAPTURE, "compression is more than 22");
+    if ((o->flags & RK_CAPTURE_NAMES) && o->path && strcmp(o->path, "-") == 0)
+        return fail_argument(e, RK_STAGE_CAPTURE, "names can't be stored in a pipe: RK_CAPTURE_NAMES");
     if (o->queue_bytes && o->queue_bytes < QUEUE_LEAST)
         return fail_argument(e, RK_STAGE_CAPTURE, "queue_bytes is less than 1 MiB");
     if (o->queue_bytes && !(o->flags & RK_CAPTURE_THREAD))
@@ -219,6 +221,7 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
         return fail_memory(e, RK_STAGE_CAPTURE);
     c->pipe = o.path && strcmp(o.path, "-") == 0;
     c->compression = o.compression;
+    c->hits.named = o.flags & RK_CAPTURE_NAMES;
     c->longest_chain = longest_chain(host, set);
     if (!(c->path = strdup(o.path ? o.path : "perf.data")))
         return fail_memory(e, RK_STAGE_CAPTURE);
@@ -247,6 +250,10 @@ int capture_follow(struct rk_capture *c, const struct rk_record *record)
         hits_moved(&c->hits);
         break;
     case RK_RECORD_COMM:
+        if (c->hits.named && record->misc & RK_MISC_COMM_EXEC &&
+            keep_process(&c->hits.keep, c->host->root, record->pid) < 0)
+            return -ENOMEM;
+        break;
     case RK_RECORD_FORK:
     case RK_RECORD_EXIT:
         break;
@@ -315,7 +322,7 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
         }
         if (c->reader && live_unwound(c->stream, record)) {
             if ((r = frames_answered(&c->frames, record, &sample)) == 0)
-                r = hits_sample(&c->hits, c->image, &sample);
+                r = hits_sample(&c->hits, c->image, c->host->root, &sample, true);
         } else if (rk_stream_sample(c->stream, record, &sample) == 0) {
             bool cut = is_cut(c, &sample);
             uint64_t before_cut = c->frames.tally.cut;
@@ -324,7 +331,7 @@ static int write_record(struct rk_capture *c, const struct rk_record *record)
             if (c->reader && frames && chain_top(c->frames.unwinder))
                 reader_top(c->reader, sample.tid, chain_top(c->frames.unwinder));
             c->truncated += frames ? c->frames.tally.cut - before_cut : cut;
-            r = hits_sample(&c->hits, c->image, &sample);
+            r = hits_sample(&c->hits, c->image, c->host->root, &sample, frames != NULL);
         } else if (c->frames.unwinder) {
             c->damaged++; /* its bytes would not fit the file's layout */
             return 0;

@@ -14,17 +14,53 @@
 void hits_close(struct hits *hits)
 {
     vector_free(&hits->modules);
+    vector_free(&hits->places);
+    table_free(&hits->place_of);
+    keep_close(&hits->keep);
 }
 
 void hits_moved(struct hits *hits)
 {
-    memset(hits->seen, 0, sizeof hits->seen);
+    hits->generation++;
 }
 
-static int hit(struct hits *hits, const struct rk_image *image, int32_t pid, uint64_t address)
+static int hit_module(struct hits *hits, const struct rk_image *image, int root, uint32_t number)
 {
-    uint64_t key = hash_mix((address >> 12) ^ (uint64_t)(uint32_t)pid << 52) | 1;
-    uint64_t *seen = &hits->seen[key >> 32 & (HITS_SEEN - 1)];
+    struct rk_module module = {.size = sizeof module};
+
+    while (hits->modules.n <= number)
+        if (!vector_push(&hits->modules))
+            return -ENOMEM;
+    if (hits->modules.items[number])
+        return 0;
+    hits->modules.items[number] = true;
+    return hits->named && rk_image_module_get(image, number, &module) == 0
+               ? keep_file(&hits->keep, root, number, &module)
+               : 0;
+}
+
+static int hit_place(struct hits *hits, const struct rk_place *place)
+{
+    uint64_t hash = hash_mix(place->offset ^ hash_mix(place->module + UINT64_C(1)));
+
+    if (table_get(&hits->place_of, hash) != TABLE_NONE)
+        return 0;
+    if (hits->places.n >= HITS_PLACES_MAX) {
+        hits->beyond++;
+        return 0;
+    }
+    if (vector_reserve(&hits->places, 1) < 0 ||
+        table_put(&hits->place_of, hash, (uint32_t)hits->places.n) < 0)
+        return -ENOMEM;
+    hits->places.items[hits->places.n++] = (struct hit){place->offset, place->module};
+    return 0;
+}
+
+static int hit(struct hits *hits, const struct rk_image *image, int root, int32_t pid, uint64_t address)
+{
+    uint64_t where = hits->named ? address : address >> 12;
+    uint64_t key = hash_mix(where ^ hash_mix((uint64_t)(uint32_t)pid << 32 ^ hits->generation)) | 1;
+    uint64_t *seen = &hits->seen[key >> 32 & ((hits->named ? HITS_SEEN_NAMED : HITS_SEEN) - 1)];
     struct rk_place place;
 
     if (*seen == key)
@@ -32,27 +68,66 @@ static int hit(struct hits *hits, const struct rk_image *image, int32_t pid, uin
     *seen = key;
     if (rk_image_find(image, pid, &address, 1, &place) < 0 || place.module == RK_NO_MODULE)
         return 0;
-    while (hits->modules.n <= place.module)
-        if (!vector_push(&hits->modules))
-            return -ENOMEM;
-    hits->modules.items[place.module] = true;
-    return 0;
+    int r = hit_module(hits, image, root, place.module);
+    return r == 0 && hits->named ? hit_place(hits, &place) : r;
 }
 
-int hits_sample(struct hits *hits, const struct rk_image *image, const struct rk_sample *sample)
+/* As readers look a chain up: all but the first of a mode are return addresses, unless it was unwound. */
+static int hit_chain(struct hits *hits, const struct rk_image *image, int root,
+                     const struct rk_sample *sample, bool unwound)
 {
-    int r = sample->present & RK_SAMPLE_IP ? hit(hits, image, sample->pid, sample->ip) : 0;
+    bool first = true, user = false;
+    int r = 0;
 
-    for (uint64_t i = 0; i < sample->chain_n && r == 0; i++)
-        if (sample->chain[i] < RK_CHAIN_MAX)
-            r = hit(hits, image, sample->pid, sample->chain[i]);
+    for (uint64_t i = 0; i < sample->chain_n && r == 0; i++) {
+        uint64_t at = sample->chain[i];
+        if (at >= RK_CHAIN_MAX) {
+            user = at == RK_CHAIN_USER;
+            first = true;
+            i += at == RK_CHAIN_USER_DEFERRED;
+        } else if (at) {
+            r = hit(hits, image, root, sample->pid, at - !(first || (unwound && user)));
+            first = false;
+        }
+    }
     return r;
 }
 
-static int module_build_id(int root, const struct rk_module *module, struct build_id *ret)
+int hits_sample(struct hits *hits, const struct rk_image *image, int root, const struct rk_sample *sample,
+                bool unwound)
 {
-    if (module->kind == RK_MODULE_FILE)
-        return object_find_build_id(root, module, ret);
+    int r = sample->present & RK_SAMPLE_IP ? hit(hits, image, root, sample->pid, sample->ip) : 0;
+
+    if (r == 0)
+        r = hit_chain(hits, image, root, sample, unwound);
+    if (!hits->named || !(sample->present & RK_SAMPLE_BRANCH_STACK) || !sample->branches)
+        return r;
+    for (uint64_t i = 0; i < sample->branch_n && r == 0; i++) {
+        r = hit(hits, image, root, sample->pid, sample->branches[i].from);
+        if (r == 0)
+            r = hit(hits, image, root, sample->pid, sample->branches[i].to);
+    }
+    return r;
+}
+
+/* The file's that was kept open. -ENOENT: none was. */
+static int kept_build_id(const struct hits *hits, uint32_t number, struct build_id *ret)
+{
+    _cleanup_elf_ struct elf *elf = NULL;
+    int fd = keep_find(&hits->keep, number);
+
+    fd = fd < 0 ? -ENOENT : sys_duplicate(fd);
+    int rc = fd < 0 ? fd : elf_open_fd(fd, "a module", &elf, NULL);
+    return rc < 0 ? rc : elf_build_id(elf, ret);
+}
+
+static int module_build_id(const struct hits *hits, int root, uint32_t number, const struct rk_module *module,
+                           struct build_id *ret)
+{
+    if (module->kind == RK_MODULE_FILE) {
+        int rc = module->build_id_bytes ? -ENOENT : kept_build_id(hits, number, ret);
+        return rc == 0 || rc == -ENODATA || rc == -ENOMEM ? rc : object_find_build_id(root, module, ret);
+    }
     *ret = object_build_id(module);
     if (ret->bytes)
         return 0;
@@ -70,7 +145,7 @@ int hits_write(const struct hits *hits, const struct rk_image *image, int root,
 
         if (!hits->modules.items[i] || rk_image_module_get(image, i, &module) < 0)
             continue;
-        int r = module_build_id(root, &module, &id);
+        int r = module_build_id(hits, root, i, &module, &id);
         if (r == -ENOMEM)
             return r;
         if (r < 0)
@@ -87,6 +162,9 @@ int hits_write(const struct hits *hits, const struct rk_image *image, int root,
 void hits_forget(struct hits *hits)
 {
     hits_moved(hits);
+    hits->places.n = 0;
+    hits->beyond = 0;
+    table_free(&hits->place_of);
     if (hits->modules.n)
         memset(hits->modules.items, 0, hits->modules.n * sizeof *hits->modules.items);
 }

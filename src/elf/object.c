@@ -131,6 +131,25 @@ int object_open(int root, const struct rk_module *module, char ret_path[OBJECT_P
     return proof > 0;
 }
 
+int object_open_kept(int fd, const struct rk_module *module, char ret_path[OBJECT_PATH_MAX], struct elf **ret,
+                     struct build_id *ret_id)
+{
+    _cleanup_elf_ struct elf *elf = NULL;
+    struct build_id id = {0};
+    int copy = sys_duplicate(fd);
+    int rc = copy < 0 ? copy : elf_open_fd(copy, module->path, &elf, NULL);
+
+    if (rc == 0)
+        rc = prove(elf, module, &id);
+    if (rc < 0)
+        return rc;
+    if (snprintf(ret_path, OBJECT_PATH_MAX, "%s", module->path) >= OBJECT_PATH_MAX)
+        return -ENAMETOOLONG;
+    *ret = TAKE_PTR(elf);
+    *ret_id = id;
+    return rc;
+}
+
 int object_find_build_id(int root, const struct rk_module *module, struct build_id *ret)
 {
     _cleanup_elf_ struct elf *elf = NULL;

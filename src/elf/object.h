@@ -17,6 +17,10 @@
 int object_open(int root, const struct rk_module *module, char ret_path[OBJECT_PATH_MAX], struct elf **ret,
                 struct build_id *ret_id);
 
+/* The same from a descriptor that was opened for it before, and stays open. */
+int object_open_kept(int fd, const struct rk_module *module, char ret_path[OBJECT_PATH_MAX], struct elf **ret,
+                     struct build_id *ret_id);
+
 /* Its build-id: as the module tells it, or the file's that is proven to be it, or may well be. 0, -ENODATA: it has none,
  * or -errno as above. */
 int object_find_build_id(int root, const struct rk_module *module, struct build_id *ret);

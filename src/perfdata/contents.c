@@ -44,6 +44,20 @@ static int keep_text(struct contents *contents, const char *text, size_t n, cons
     return 0;
 }
 
+/* All that is left at the cursor, with a NUL behind it. */
+static int keep_bytes(struct contents *contents, struct cursor c, const char **ret)
+{
+    int r = contents_room(contents, cursor_left(&c));
+
+    if (r < 0)
+        return r;
+    const char *kept = arena_text(&contents->arena, (const char *)c.at, cursor_left(&c));
+    if (!kept)
+        return -ENOMEM;
+    *ret = kept;
+    return 0;
+}
+
 /* The text at the cursor, its length without padding. */
 static const char *take_text(struct cursor *c, size_t *ret_n)
 {
@@ -243,13 +257,17 @@ int contents_feature(struct contents *contents, unsigned bit, const void *bytes,
 
     switch (bit) {
     case FEATURE_TRACING_DATA: {
-        const char *kept = NULL;
-        int r = contents_room(contents, n);
-        if (r == 0 && !(kept = arena_text(&contents->arena, (const char *)c.at, n)))
-            r = -ENOMEM;
-        if (r == 0) {
-            contents->tracing = kept;
+        int r = keep_bytes(contents, c, &contents->tracing);
+        if (r == 0)
             contents->tracing_n = n;
+        return r;
+    }
+    case FEATURE_NAMES: {
+        const char *kept;
+        int r = keep_bytes(contents, c, &kept);
+        if (r == 0) {
+            contents->names = kept;
+            contents->names_n = n;
         }
         return r;
     }

@@ -25,6 +25,8 @@ struct contents {
     struct perfdata_info info;
     const char *tracing; /* what trace-cmd's format says of tracepoints, as it stands; NULL: nothing */
     size_t tracing_n;
+    const void *names; /* stored names, as they stand; NULL: none */
+    size_t names_n;
 };
 
 /* Every text is there, if empty. */

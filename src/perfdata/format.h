@@ -9,7 +9,10 @@
  *
  *     { u64 magic, n; { u64 bit, offset, size; } [n]; }
  *
- * These have no bit in the header: of an unknown one perf skips the section when it reads, but perf inject, which writes
+ * Names are made when all else is written. Their entry stands in that table from the beginning, with the size 0, and their
+ * bytes at the end of the file: the entry is written last, in one piece.
+ *
+ * Our own features have no bit in the header: of an unknown one perf skips the section when it reads, but perf inject, which writes
  * the header anew, looks it up past the end of its table and dies. A tool that goes by the offsets never sees them.
  */
 #ifndef PERFDATA_FORMAT_H
@@ -82,6 +85,7 @@ enum {
     FEATURE_CLOCKID = 23,
     FEATURE_COMPRESSED = 27,
     FEATURE_OWN = 128,    /* from here on reckon's own */
+    FEATURE_NAMES = 129,  /* of the addresses that were hit: symbol/stored.h has its form */
     FEATURE_LEDGER = 255, /* the first recordings had this one in the header */
     FEATURE_MAX = 256,
 };

@@ -489,6 +489,12 @@ const char *perfdata_reader_format(const struct perfdata_reader *r, uint64_t num
     return contents_format(&r->contents, number, ret_n);
 }
 
+const void *perfdata_reader_names(const struct perfdata_reader *r, size_t *ret_n)
+{
+    *ret_n = r->contents.names_n;
+    return r->contents.names;
+}
+
 bool perfdata_reader_cut(const struct perfdata_reader *r)
 {
     return r->cut;

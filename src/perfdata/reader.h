@@ -75,6 +75,9 @@ size_t perfdata_reader_build_ids(const struct perfdata_reader *reader, const str
  * a file; a pipe's is passed over. */
 const char *perfdata_reader_format(const struct perfdata_reader *reader, uint64_t number, size_t *ret_n);
 
+/* The names that the recording stores, n bytes (symbol/stored.h); NULL: none. */
+const void *perfdata_reader_names(const struct perfdata_reader *reader, size_t *ret_n);
+
 /*
  * Hot. 1 and the next record, 8-byte aligned, with its offset in the file (in a pipe: in the stream); valid
  * until the next call. 0: the end, or the last whole record of a file that was cut. -EBADMSG: a size that

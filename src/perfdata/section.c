@@ -85,8 +85,11 @@ static int take_feature(const struct window *file, struct perfdata_section s, un
 {
     _cleanup_free_ unsigned char *bytes = NULL;
 
-    if (bit == FEATURE_TRACING_DATA && s.size > TRACING_BYTES_MAX)
+    if ((bit == FEATURE_TRACING_DATA && s.size > TRACING_BYTES_MAX) ||
+        (bit == FEATURE_NAMES && s.size > NAMES_BYTES_MAX))
         return in_file(file, s) ? 0 : -EBADMSG;
+    if (bit == FEATURE_NAMES && s.size == 0) /* none were made */
+        return 0;
     int r = section_load(file, s, FEATURE_BYTES_MAX, &bytes);
     return r < 0 ? r : contents_feature(contents, bit, bytes, s.size);
 }
@@ -146,4 +149,27 @@ int section_features(const struct window *file, const struct perfdata_header *he
         return r;
     *ret_whole = any && whole && r == 0;
     return 0;
+}
+
+int section_find_names(const struct window *file, const struct perfdata_header *header, uint64_t table,
+                       uint64_t *ret)
+{
+    struct perfdata_own entry = {0};
+    uint64_t head[2] = {0};
+
+    for (unsigned bit = 0; bit < FEATURE_MAX; bit++)
+        if (header->features[bit / 64] >> bit % 64 & 1)
+            table += sizeof(struct perfdata_section);
+    int r = load_words(file, table, head, sizeof head);
+    if (r < 0 || head[0] != PERFDATA_OWN_MAGIC || head[1] > FEATURE_MAX - FEATURE_OWN)
+        return r < 0 && r != -EBADMSG ? r : -ENOENT;
+    for (uint64_t i = 0; i < head[1]; i++) {
+        uint64_t at = table + sizeof head + i * sizeof entry;
+        r = load_words(file, at, &entry, sizeof entry);
+        if (r == 0 && entry.bit == FEATURE_NAMES)
+            *ret = at;
+        if (r < 0 || entry.bit == FEATURE_NAMES)
+            return r == -EBADMSG ? -ENOENT : r;
+    }
+    return -ENOENT;
 }

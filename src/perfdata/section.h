@@ -10,6 +10,9 @@
 /* Of tracing data: a recording with more (all of tracefs, and all symbols) is read without. */
 #define TRACING_BYTES_MAX (UINT64_C(8) << 20)
 
+/* Of stored names: an honest section is no longer. */
+#define NAMES_BYTES_MAX (UINT64_C(16) << 20)
+
 /* What is wrong with a file, and where in it that stands. */
 struct section_fault {
     const char *what;
@@ -24,5 +27,10 @@ int section_attrs(const struct window *file, const struct perfdata_header *heade
  * one that is missing or damaged, was cut: *ret_whole is then false, and what is there is taken in. */
 int section_features(const struct window *file, const struct perfdata_header *header, uint64_t table,
                      struct contents *contents, bool *ret_whole);
+
+/* Where in the file the entry for stored names stands, of a header whose data end at `table`. 0; -ENOENT: it has none; or
+ * -errno of reading. */
+int section_find_names(const struct window *file, const struct perfdata_header *header, uint64_t table,
+                       uint64_t *ret);
 
 #endif

@@ -279,6 +279,14 @@ static int compressed_feature(struct perfdata_writer *w)
     return writing_feature(w, FEATURE_COMPRESSED, &fresh, writing_compressed(w, &fresh));
 }
 
+/* The entry of names that may come later. */
+static int names_feature(struct perfdata_writer *w)
+{
+    bytes_t none = {0};
+
+    return writing_feature(w, FEATURE_NAMES, &none, 0);
+}
+
 static int finish_pipe(struct perfdata_writer *w, struct rk_error *e)
 {
     int r = w->error ? w->error : write_buffer(w);
@@ -304,6 +312,8 @@ int perfdata_writer_finish(struct perfdata_writer *w, struct rk_error *e)
         r = perfdata_writer_flush(w);
     if (r == 0 && w->zstd)
         r = compressed_feature(w);
+    if (r == 0)
+        r = names_feature(w);
     if (r == 0)
         r = write_features(w);
     if (r == 0)

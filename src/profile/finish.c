@@ -231,10 +231,16 @@ static int finish_run(struct finish *f, struct rk_profile_builder *builder, cons
 {
     struct rk_symbolizer_options options = {.size = sizeof options, .root = builder->options.root};
     struct rk_profile_summary summary;
+    const void *names;
+    size_t bytes;
     int rc = rk_symbolizer_open(&options, &f->symbolizer, e);
 
     if (rc < 0)
         return rc;
+    /* Names that can't be read cost no more than names. */
+    if (stream && rk_stream_names(stream, &names, &bytes) == 0 &&
+        rk_symbolizer_names(f->symbolizer, names, bytes, NULL) == -ENOMEM)
+        return fail_memory(e, RK_STAGE_PROFILE);
     if ((rc = maker_begin(&f->maker)) == 0 && (rc = waits_end(builder)) == 0 &&
         (rc = tell_build_ids(f, stream)) == 0) {
         settle(builder);

@@ -318,6 +318,20 @@ int rk_stream_build_id_get(const struct rk_stream *st, size_t index, struct rk_s
     return result_give(ret, &mine, sizeof mine);
 }
 
+int rk_stream_names(const struct rk_stream *st, const void **ret, size_t *ret_bytes)
+{
+    size_t n = 0;
+
+    if (!st || !ret || !ret_bytes)
+        return -EINVAL;
+    const void *names = st->file ? perfdata_reader_names(st->file->reader, &n) : NULL;
+    if (!names)
+        return -ENOENT;
+    *ret = names;
+    *ret_bytes = n;
+    return 0;
+}
+
 const char *file_format(const struct rk_stream *st, uint64_t number, size_t *ret_n)
 {
     return st->file ? perfdata_reader_format(st->file->reader, number, ret_n) : NULL;

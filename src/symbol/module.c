@@ -148,14 +148,26 @@ static int open_debug_lines(int root, const char *path, const struct build_id *i
     return rc < 0 ? rc : dwarf_open(root, &(struct dwarf_place){path, file}, debug, ret);
 }
 
+/* Its own file: the one that was kept, else wherever it is. */
+static int open_own(const struct module_search *search, const struct rk_module *wanted,
+                    char path[OBJECT_PATH_MAX], struct elf **ret, struct build_id *ret_id)
+{
+    if (search->kept >= 0) {
+        int rc = object_open_kept(search->kept, wanted, path, ret, ret_id);
+        if (rc >= 0 || is_own_trouble(rc))
+            return rc;
+    }
+    return object_open(search->root, wanted, path, ret, ret_id);
+}
+
 /* The file again: whether it is the same is seen by its build-id. */
-static int open_lines(int root, const struct rk_module *wanted, const struct module *module,
-                      struct dwarf **ret)
+static int open_lines(const struct module_search *search, const struct rk_module *wanted,
+                      const struct module *module, struct dwarf **ret)
 {
     _cleanup_elf_ struct elf *own = NULL;
     struct build_id id = {0};
     char path[OBJECT_PATH_MAX];
-    int rc = object_open(root, wanted, path, &own, &id);
+    int root = search->root, rc = open_own(search, wanted, path, &own, &id);
 
     if (rc < 0)
         return rc;
@@ -169,11 +181,11 @@ static int open_lines(int root, const struct rk_module *wanted, const struct mod
     return open_debug_lines(root, path, &module->id, own, ret);
 }
 
-int module_lines(int root, const struct rk_module *wanted, struct module *module)
+int module_lines(const struct module_search *search, const struct rk_module *wanted, struct module *module)
 {
     if (module->lines.asked)
         return 0;
-    int rc = module->miss ? -ENOENT : open_lines(root, wanted, module, &module->lines.dwarf);
+    int rc = module->miss ? -ENOENT : open_lines(search, wanted, module, &module->lines.dwarf);
     if (is_own_trouble(rc))
         return rc;
     module->lines.miss = rc == 0             ? RK_MISS_NONE
@@ -185,20 +197,21 @@ int module_lines(int root, const struct rk_module *wanted, struct module *module
     return 0;
 }
 
-int module_load(int root, const struct rk_module *wanted, bool by_address, struct module *ret)
+int module_load(const struct module_search *search, const struct rk_module *wanted, bool by_address,
+                struct module *ret)
 {
     _cleanup_elf_ struct elf *elf = NULL;
     struct module module = {0};
     char path[OBJECT_PATH_MAX];
     bool exported = false;
-    int rc = object_open(root, wanted, path, &elf, &module.id);
+    int rc = open_own(search, wanted, path, &elf, &module.id);
 
     if (rc >= 0)
         rc = copy_loads(elf, by_address, &module);
     if (rc == 0)
         rc = elf_place(elf);
     if (rc == 0)
-        rc = load_functions(root, path, elf, &module, &exported);
+        rc = load_functions(search->root, path, elf, &module, &exported);
     if (rc == 0)
         rc = load_stubs(elf, exported, &module);
     if (rc == 0 && module.table_n == 0)

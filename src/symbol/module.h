@@ -30,15 +30,22 @@ struct module {
     struct functions tables[3]; /* asked in turn: the full or the mini one, what is exported, stubs */
 };
 
-/* Loads what `wanted` names, paths below the root's descriptor. 0, also where there is nothing to be had (miss says
+/* Where its files are looked for. */
+struct module_search {
+    int root; /* a root's descriptor: paths are below it */
+    int kept; /* its file, opened before; -1: it was not */
+};
+
+/* Loads what `wanted` names. 0, also where there is nothing to be had (miss says
  * why), or -errno where it was not the module's fault: -ENOMEM, -EMFILE, -ENFILE. `by_address`: what is asked for are
  * addresses (RK_SYMBOLIZER_ADDRESSES). */
-int module_load(int root, const struct rk_module *wanted, bool by_address, struct module *ret);
+int module_load(const struct module_search *search, const struct rk_module *wanted, bool by_address,
+                struct module *ret);
 void module_free(struct module *module);
 
 /* Opens its debug information, if it is not: in the file, or in its debug file. 0, also where there is none
  * (lines.miss says why), or -errno as above. */
-int module_lines(int root, const struct rk_module *wanted, struct module *module);
+int module_lines(const struct module_search *search, const struct rk_module *wanted, struct module *module);
 
 /* Where a byte of the file lies in memory; false: nowhere. */
 static inline bool module_address(const struct module *module, uint64_t offset, struct load *last,

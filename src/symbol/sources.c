@@ -210,6 +210,7 @@ static size_t text_bytes(const struct making *m, const struct rk_module *wanted)
 /* Opens what there is to ask; m->miss says why there is nothing. */
 static int find_origin(struct making *m, const struct rk_module *wanted, struct origin *ret)
 {
+    struct module_search search = symbolizer_search(m->symbolizer);
     struct cached *cached;
     int rc;
 
@@ -218,7 +219,7 @@ static int find_origin(struct making *m, const struct rk_module *wanted, struct 
     case RK_MODULE_VDSO:
         rc = symbolizer_module(m->symbolizer, wanted, &cached);
         if (rc == 0)
-            rc = module_lines(m->symbolizer->root, wanted, &cached->module);
+            rc = module_lines(&search, wanted, &cached->module);
         if (rc == 0) {
             m->miss = cached->module.lines.miss;
             *ret =
@@ -256,7 +257,7 @@ static int make(struct making *m, const struct rk_module *wanted, const struct r
 {
     struct answer *answer = NULL;
     size_t frames;
-    int rc = rk_symbolizer_resolve(m->symbolizer, wanted, m->offsets, m->n, m->symbols);
+    int rc = symbolizer_resolve_files(m->symbolizer, wanted, m->offsets, m->n, m->symbols);
 
     for (size_t i = 0; i < m->n; i++)
         m->known[i].found = UINT32_MAX;
@@ -291,6 +292,31 @@ int sources_options(struct rk_sources_options *ret, const struct rk_sources_opti
     return rc;
 }
 
+int symbolizer_source_files(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                            const uint64_t *offsets, size_t n, const struct rk_sources_options *how,
+                            struct rk_sources **ret)
+{
+    struct making m = {.symbolizer = symbolizer, .offsets = offsets, .n = n};
+
+    m.symbols = calloc(n + 1, sizeof *m.symbols);
+    m.known = calloc(n + 1, sizeof *m.known);
+    int rc = m.symbols && m.known ? make(&m, wanted, how, ret) : -ENOMEM;
+    for (size_t i = 0; i < m.found_n; i++) {
+        if (m.function)
+            free(m.function[i]);
+        if (m.file)
+            free(m.file[i]);
+    }
+    free(m.function);
+    free(m.file);
+    found_free(m.founds, m.found_n);
+    intern_free(&m.texts);
+    arena_free(&m.demangled);
+    free(m.symbols);
+    free(m.known);
+    return rc;
+}
+
 int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_module *module,
                           const uint64_t *offsets, size_t n, const struct rk_sources_options *options,
                           struct rk_sources **ret, struct rk_error *e)
@@ -307,23 +333,9 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
         return fail(
             e, -EINVAL, RK_STAGE_SYMBOL, RK_CAUSE_ARGUMENT, NULL,
             "rk_symbolizer_sources: the module has no size or path, or there are more than 2^32 offsets");
-    struct making m = {.symbolizer = symbolizer, .offsets = offsets, .n = n};
-    m.symbols = calloc(n + 1, sizeof *m.symbols);
-    m.known = calloc(n + 1, sizeof *m.known);
-    rc = m.symbols && m.known ? make(&m, &wanted, &o, ret) : -ENOMEM;
-    for (size_t i = 0; i < m.found_n; i++) {
-        if (m.function)
-            free(m.function[i]);
-        if (m.file)
-            free(m.file[i]);
-    }
-    free(m.function);
-    free(m.file);
-    found_free(m.founds, m.found_n);
-    intern_free(&m.texts);
-    arena_free(&m.demangled);
-    free(m.symbols);
-    free(m.known);
+    const struct stored_module *stored = symbolizer->stored ? stored_find(symbolizer->stored, &wanted) : NULL;
+    rc = stored ? symbolizer_source_stored(symbolizer, stored, &wanted, offsets, n, &o, ret)
+                : symbolizer_source_files(symbolizer, &wanted, offsets, n, &o, ret);
     if (rc == -ENOMEM)
         return fail_memory(e, RK_STAGE_SYMBOL);
     if (rc < 0)

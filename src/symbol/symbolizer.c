@@ -35,6 +35,7 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     symbolizer->flags = o.flags;
     symbolizer->lines_bytes = o.lines_bytes ? o.lines_bytes : SHELF_BYTES;
     symbolizer->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    symbolizer->kept = -1;
     symbolizer->root = sys_root_open(o.root);
     if (symbolizer->root < 0) {
         rc = symbolizer->root;
@@ -67,6 +68,7 @@ struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
         vector_free(&symbolizer->maps);
         table_free(&symbolizer->map_of);
         intern_free(&symbolizer->map_names);
+        stored_close(symbolizer->stored);
         pthread_mutex_destroy(&symbolizer->lock);
         sys_close(symbolizer->root);
         free(symbolizer);
@@ -140,7 +142,8 @@ int symbolizer_module(struct rk_symbolizer *symbolizer, const struct rk_module *
     cached->next = first == TABLE_NONE ? 0 : first + 1;
     cached->path = arena_text(&symbolizer->texts, wanted->path, path_bytes);
     bool by_address = symbolizer->flags & RK_SYMBOLIZER_ADDRESSES;
-    int rc = cached->path ? module_load(symbolizer->root, wanted, by_address, &cached->module) : -ENOMEM;
+    struct module_search search = symbolizer_search(symbolizer);
+    int rc = cached->path ? module_load(&search, wanted, by_address, &cached->module) : -ENOMEM;
     if (rc == 0)
         rc = vector_reserve(&symbolizer->modules, 1);
     if (rc == 0)
@@ -303,6 +306,28 @@ static int resolve_code(struct rk_symbolizer *symbolizer, const struct rk_module
     return 0;
 }
 
+int symbolizer_resolve_files(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                             const uint64_t *offsets, size_t n, struct rk_symbol *ret)
+{
+    switch (wanted->kind) {
+    case RK_MODULE_FILE:
+    case RK_MODULE_VDSO:
+        return resolve_file(symbolizer, wanted, offsets, n, ret);
+    case RK_MODULE_KERNEL:
+    case RK_MODULE_KERNEL_MODULE:
+        return symbolizer_resolve_kernel(symbolizer, wanted, offsets, n, ret);
+    case RK_MODULE_KERNEL_CODE:
+        return resolve_code(symbolizer, wanted, offsets, n, ret);
+    case RK_MODULE_ANONYMOUS:
+        if (wanted->pid > 0)
+            return resolve_map(symbolizer, wanted->pid, offsets, n, ret);
+        symbolizer_miss(RK_MISS_ANONYMOUS, n, ret);
+        return 0;
+    default:
+        return -EINVAL;
+    }
+}
+
 int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,
                           const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
@@ -311,21 +336,32 @@ int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_modu
     if (!symbolizer || !module || (n && (!offsets || !ret)) ||
         options_take(&wanted, sizeof wanted, module) < 0 || !wanted.path)
         return -EINVAL;
-    switch (wanted.kind) {
-    case RK_MODULE_FILE:
-    case RK_MODULE_VDSO:
-        return resolve_file(symbolizer, &wanted, offsets, n, ret);
-    case RK_MODULE_KERNEL:
-    case RK_MODULE_KERNEL_MODULE:
-        return symbolizer_resolve_kernel(symbolizer, &wanted, offsets, n, ret);
-    case RK_MODULE_KERNEL_CODE:
-        return resolve_code(symbolizer, &wanted, offsets, n, ret);
-    case RK_MODULE_ANONYMOUS:
-        if (wanted.pid > 0)
-            return resolve_map(symbolizer, wanted.pid, offsets, n, ret);
-        symbolizer_miss(RK_MISS_ANONYMOUS, n, ret);
-        return 0;
-    default:
-        return -EINVAL;
-    }
+    const struct stored_module *stored = symbolizer->stored ? stored_find(symbolizer->stored, &wanted) : NULL;
+    return stored ? symbolizer_resolve_stored(symbolizer, stored, &wanted, offsets, n, ret)
+                  : symbolizer_resolve_files(symbolizer, &wanted, offsets, n, ret);
+}
+
+int rk_symbolizer_names(struct rk_symbolizer *symbolizer, const void *names, size_t bytes, struct rk_error *e)
+{
+    struct stored *stored = NULL;
+
+    if (!symbolizer || (bytes && !names))
+        return fail_null(e, RK_STAGE_SYMBOL, "rk_symbolizer_names", symbolizer ? "names" : "symbolizer");
+    if (symbolizer->flags & RK_SYMBOLIZER_ADDRESSES)
+        return fail_argument(e, RK_STAGE_SYMBOL,
+                             "RK_SYMBOLIZER_ADDRESSES is for files: stored names are of a recording");
+    if (symbolizer->stored || symbolizer->modules.n || symbolizer->maps.n)
+        return fail(e, -EBUSY, RK_STAGE_SYMBOL, RK_CAUSE_ARGUMENT, "give it the names first",
+                    "this symbolizer was asked or has stored names already");
+    int rc = stored_open(names, bytes, &stored);
+    if (rc == -ENOMEM)
+        return fail_memory(e, RK_STAGE_SYMBOL);
+    if (rc < 0)
+        return fail(e, rc, RK_STAGE_SYMBOL, rc == -EOPNOTSUPP ? RK_CAUSE_UNSUPPORTED : RK_CAUSE_BAD_FILE,
+                    NULL, "stored names: %s",
+                    rc == -EOPNOTSUPP
+                        ? "of another version of reckon, or packed by a library that is not installed"
+                        : "damaged");
+    symbolizer->stored = stored;
+    return 0;
 }

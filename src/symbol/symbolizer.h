@@ -12,6 +12,7 @@
 #include "symbol/module.h"
 #include "symbol/perfmap.h"
 #include "symbol/shelf.h"
+#include "symbol/stored.h"
 #include "symbol/vmlinux.h"
 
 #include <reckon/symbol.h>
@@ -33,6 +34,7 @@ struct cached {
 struct rk_symbolizer {
     atomic_uint users; /* the caller, and answers */
     int root;
+    int kept; /* the file of the module that is asked about next; -1: none was kept. The caller's */
     uint32_t flags;
     pthread_mutex_t lock; /* held to load and to demangle */
     struct arena texts;   /* paths, and names demangled */
@@ -51,7 +53,15 @@ struct rk_symbolizer {
     VECTOR(struct perfmap) maps;
     struct table map_of;     /* pid → index in maps */
     struct intern map_names; /* of all */
+
+    struct stored *stored; /* what a recording knows; NULL: nothing */
 };
+
+/* Where the files of the module that is asked about are looked for. */
+static inline struct module_search symbolizer_search(const struct rk_symbolizer *symbolizer)
+{
+    return (struct module_search){symbolizer->root, symbolizer->kept};
+}
 
 /* One more user: rk_symbolizer_free() takes one away. */
 static inline struct rk_symbolizer *symbolizer_share(struct rk_symbolizer *symbolizer)
@@ -87,6 +97,21 @@ static inline int symbolizer_answer(struct rk_symbolizer *symbolizer, const stru
 
 /* The same miss for all. */
 void symbolizer_miss(uint32_t miss, size_t n, struct rk_symbol *ret);
+
+/* Names and lines by the files alone, whatever is stored. As the public calls. */
+int symbolizer_resolve_files(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                             const uint64_t *offsets, size_t n, struct rk_symbol *ret);
+int symbolizer_source_files(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                            const uint64_t *offsets, size_t n, const struct rk_sources_options *how,
+                            struct rk_sources **ret);
+
+/* The same by what is stored, and by the files where that says less than they may. */
+int symbolizer_resolve_stored(struct rk_symbolizer *symbolizer, const struct stored_module *stored,
+                              const struct rk_module *wanted, const uint64_t *offsets, size_t n,
+                              struct rk_symbol *ret);
+int symbolizer_source_stored(struct rk_symbolizer *symbolizer, const struct stored_module *stored,
+                             const struct rk_module *wanted, const uint64_t *offsets, size_t n,
+                             const struct rk_sources_options *how, struct rk_sources **ret);
 
 /* Names of the kernel and its modules. 0 or -errno. */
 int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,

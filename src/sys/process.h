@@ -9,6 +9,8 @@
 
 /* CLOCK_MONOTONIC, ns. */
 uint64_t sys_clock_ns(void);
+/* CPU that this process has used, with all its threads, ns. */
+uint64_t sys_cpu_ns(void);
 void sys_sleep_ns(uint64_t ns);
 
 /* CLOCK_BOOTTIME in the ticks that /proc/ID/stat has start times in: 100 a second. */

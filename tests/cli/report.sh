@@ -231,7 +231,12 @@ assert "\x1b[" in typed(80, "report"), "no colour on a terminal"
 assert "\x1b[" not in typed(80, "report", NO_COLOR="1"), "NO_COLOR"
 assert "\x1b[" not in typed(80, "report", TERM="dumb"), "TERM=dumb"
 PY
-rm work # missing binaries: told, not invented
+# Missing binaries: their names are in the recording; where they are not, that is told, and nothing invented.
+"$RECKON" report >with 2>err || fail "report with the binary"
+"$RECKON" record -q --no-names -e cpu-clock -o bare.data ./work 2>err || fail "record --no-names"
+rm work
 "$RECKON" report >out 2>err || fail "report without the binary"
+cmp -s with out || fail "without the binary the report is another"
+"$RECKON" report bare.data >out 2>err || fail "report without the binary and names"
 grep -q 'could not be named' out && grep -qE 'work: ' out || fail "the binary is gone"
 exit 0

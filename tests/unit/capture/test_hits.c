@@ -23,7 +23,7 @@ static int begin(void **state)
     snprintf(path, sizeof path, "%s/data", fake_path);
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     root = sys_root_open(fake_path);
-    hits = (struct hits){.seen = {0}};
+    hits = (struct hits){.named = false};
     assert_true(fd >= 0 && root >= 0);
     assert_int_equal(perfdata_writer_open(fd, &event, 1, &writer, NULL), 0);
     assert_int_equal(rk_image_open(&image, NULL), 0);
@@ -46,7 +46,7 @@ static int end(void **state)
 static void sample(uint64_t address)
 {
     const struct rk_sample s = {.size = sizeof s, .present = RK_SAMPLE_IP, .pid = 42, .ip = address};
-    assert_int_equal(hits_sample(&hits, image, &s), 0);
+    assert_int_equal(hits_sample(&hits, image, root, &s, false), 0);
 }
 
 static uint64_t code_maps(void)

@@ -216,6 +216,18 @@ struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
     return NULL;
 }
 
+int rk_stream_names(const struct rk_stream *stream, const void **ret, size_t *ret_bytes)
+{
+    (void)stream, (void)ret, (void)ret_bytes;
+    return -ENOENT;
+}
+
+int rk_symbolizer_names(struct rk_symbolizer *s, const void *names, size_t bytes, struct rk_error *e)
+{
+    (void)s, (void)names, (void)bytes, (void)e;
+    return 0;
+}
+
 int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,
                           const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
