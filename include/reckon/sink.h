@@ -42,8 +42,8 @@ enum rk_sink_flag {
  * Opens a file to write results to. A new file has mode 0600, since results show what others ran. An existing
  * one is emptied and keeps its mode. Devices and pipes are opened as they are.
  *
- * Nobody else can divert the output, not even in a directory that all may write to: a link, a file or a pipe of
- * another user is refused, unless that is root. So is a file with several names (hard links).
+ * Nobody else can divert the output, not even in a directory that all may write to: a link, a file or a pipe
+ * of another user is refused, unless that is root. So is a file with several names (hard links).
  *
  * Returns 0. -ELOOP: somebody else's link. -EPERM: somebody else's file, or one of several names. Or another
  * -errno of open(2). The descriptor is close-on-exec and the caller's.
