@@ -24,6 +24,8 @@
  *   - the kernel: /proc/kallsyms. It is read when the first kernel address is asked for.
  *   - code made at run time: /tmp/perf-PID.map. Its maker writes it (node --perf-basic-prof, java with
  *     perf-map-agent, python -X perf).
+ *   - code made at run time, with lines and with times: jit-PID.dump, which its maker maps (node --perf-prof,
+ *     java with libperf-jvmti, .NET). It is a module; an offset in it is where it holds the code's bytes.
  * An address without a name has a reason.
  *
  * Names have no version (@GLIBC_2.2.5). C++ and Rust names are demangled if reckon was built with libiberty.

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "profile/chain.h"
 #include "profile/unwound.h"
+#include "symbol/jitdump.h"
 
 #include <errno.h>
 
@@ -103,6 +104,7 @@ void builder_restart(struct rk_profile_builder *builder)
         .image = builder->image,
         .generation_of = builder->generation_of,
         .generation = builder->generation,
+        .jit = builder->jit,
         .unwinder = builder->unwinder,
         .unwinder_error = builder->unwinder_error,
         .slices.times = builder->options.times,
@@ -116,6 +118,7 @@ struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_builder *bu
     free_samples(builder);
     rk_image_free(builder->image);
     table_free(&builder->generation_of);
+    jitcode_free(builder->jit);
     rk_unwinder_free(builder->unwinder);
     free(builder->root);
     free(builder);
@@ -133,6 +136,29 @@ static int changed(struct rk_profile_builder *builder, int32_t pid)
     return table_put(&builder->generation_of, (uint32_t)pid, old == TABLE_NONE ? 1 : old + 1);
 }
 
+/* A process mapped what it tells of code that it makes. */
+static int learn_jit(struct rk_profile_builder *builder, const struct rk_record *record,
+                     const struct rk_mapping *mapping)
+{
+    bool timed = record->present & RK_SAMPLE_TIME && !(record->present & RK_PRESENT_SYNTHESISED);
+    struct rk_module module = {.size = sizeof module};
+    struct rk_place place;
+    int rc = rk_image_find(builder->image, mapping->pid, &mapping->start, 1, &place);
+
+    if (rc < 0 || rk_image_module_get(builder->image, place.module, &module) < 0)
+        return rc;
+    return jitcode_mapping(&builder->jit, builder->root, mapping->pid, timed ? record->time : 0, &module,
+                           place.module);
+}
+
+static int mapped(struct rk_profile_builder *builder, const struct rk_record *record,
+                  const struct rk_mapping *mapping)
+{
+    int rc = jitdump_is_path(mapping->path) ? learn_jit(builder, record, mapping) : 0;
+
+    return rc < 0 ? rc : changed(builder, mapping->pid);
+}
+
 /* Any record but a sample: the image learns from it, and what was remembered may be stale. */
 static int feed_image(struct rk_profile_builder *builder, const struct rk_record *record)
 {
@@ -148,7 +174,7 @@ static int feed_image(struct rk_profile_builder *builder, const struct rk_record
     if (record->type == RK_RECORD_KSYMBOL)
         rc = changed(builder, -1);
     else if (rk_record_mapping(record, &mapping) == 0)
-        rc = changed(builder, mapping.pid);
+        rc = mapped(builder, record, &mapping);
     else if (rk_record_task(record, &task) == 0 && (task.pid != task.parent_pid || task.pid == task.tid))
         rc = changed(builder, task.pid);
     else if (rk_record_comm(record, &comm) == 0 && record->misc & RK_MISC_COMM_EXEC)
@@ -181,6 +207,12 @@ static int64_t frame_of(struct rk_profile_builder *builder, uint64_t address, co
     return (int64_t)builder->frames.n++;
 }
 
+/* 0: unknown. */
+static uint64_t time_of(const struct rk_sample *sample)
+{
+    return sample->present & RK_SAMPLE_TIME ? sample->time : 0;
+}
+
 /* The long way: chain → addresses → places → frames → stack. */
 static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_sample *sample, uint16_t misc,
                            bool unwound)
@@ -198,6 +230,8 @@ static int64_t build_stack(struct rk_profile_builder *builder, const struct rk_s
     int rc = rk_image_find(builder->image, sample->pid, addresses, n, places);
     if (rc < 0)
         return rc;
+    if (builder->jit)
+        jitcode_place(builder->jit, sample->pid, time_of(sample), addresses, n, places);
 
     while (n-- > 0) {
         int64_t frame = frame_of(builder, addresses[n], &places[n]);
@@ -226,6 +260,8 @@ static int64_t stack_of(struct rk_profile_builder *builder, const struct rk_samp
     if (!builder->cache && !(builder->cache = calloc(CHAIN_SLOTS, sizeof *builder->cache)))
         return -ENOMEM;
     hash_word(hash, (uint64_t)builder->generation << 32 | generation);
+    if (builder->jit)
+        hash_word(hash, jitcode_generation(builder->jit, sample->pid, time_of(sample)));
     hash_word(hash, sample->ip);
     for (uint64_t i = 0; i < sample->chain_n; i++)
         hash_word(hash, sample->chain[i]);

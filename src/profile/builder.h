@@ -17,6 +17,7 @@
 #include "profile/slices.h"
 #include "profile/stacks.h"
 #include "profile/waits.h"
+#include "symbol/jitcode.h"
 #include "unwind/chain.h"
 
 #include <reckon/image.h>
@@ -65,6 +66,7 @@ struct rk_profile_builder {
 
     struct table generation_of; /* pid → how often its mappings changed */
     uint32_t generation;        /* … and the kernel's */
+    struct jitcode *jit;        /* code made at run time; NULL: no process has told of any */
     struct chain_slot *cache;
     VECTOR(uint64_t) addresses; /* scratch: one chain */
     VECTOR(struct rk_place) places;

@@ -1,6 +1,7 @@
 #include "symbol/perfmap.h"
 
 #include "symbol/demangle.h"
+#include "symbol/owner.h"
 #include "sys/file.h"
 
 #include <reckon/symbol.h>
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 enum {
     BLOCK = 1 << 18,
@@ -200,18 +200,6 @@ static int open_map(int root, int32_t pid)
     return sys_open_at(root, path, FLAGS, 0);
 }
 
-static bool is_trusted(int root, int32_t pid, uint32_t owner)
-{
-    char path[32];
-    struct sys_status process;
-
-    if (owner == 0 || owner == geteuid())
-        return true;
-    snprintf(path, sizeof path, "proc/%d", pid);
-    _cleanup_close_ int fd = sys_open_at(root, path, O_PATH | O_DIRECTORY, 0);
-    return fd >= 0 && sys_file_status(fd, &process) == 0 && process.owner == owner;
-}
-
 /* What was appended, block by block; a line that is longer than a block makes no sense and ends the reading. */
 static int read_new(struct perfmap *map, int fd, uint64_t size, struct intern *names)
 {
@@ -242,7 +230,7 @@ int perfmap_update(struct perfmap *map, int root, struct intern *names)
         map->miss = map->lines.n ? RK_MISS_NO_SYMBOL : RK_MISS_ANONYMOUS;
         return 0;
     }
-    if (!is_trusted(root, map->pid, status.owner)) {
+    if (!owner_is_trusted(root, map->pid, status.owner)) {
         map->miss = RK_MISS_NOT_YOURS;
         return 0;
     }

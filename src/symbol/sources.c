@@ -235,12 +235,26 @@ static int find_origin(struct making *m, const struct rk_module *wanted, struct 
     }
 }
 
+/* The same of code that was made at run time. */
+static int ask_jit(struct making *m, const struct rk_module *wanted)
+{
+    m->founds = calloc(1, sizeof *m->founds);
+    if (!m->founds)
+        return -ENOMEM;
+    m->found_n = 1;
+    int rc = jitnames_lines(m->symbolizer, wanted, m->offsets, m->n, m->founds);
+    for (uint32_t i = 0; rc == 0 && i < m->founds->answers.n; i++)
+        m->known[m->founds->answers.items[i].question] = (struct known){0, i};
+    return rc;
+}
+
 static int ask_lines(struct making *m, const struct rk_module *wanted, unsigned threads)
 {
     struct origin origin = {0};
 
     pthread_mutex_lock(&m->symbolizer->lock);
-    int rc = find_origin(m, wanted, &origin);
+    bool jit = wanted->kind == RK_MODULE_FILE && jitdump_is_path(wanted->path);
+    int rc = jit ? ask_jit(m, wanted) : find_origin(m, wanted, &origin);
     /* Units are listed when they are first asked for: one batch at a time. */
     if (rc == 0 && origin.lines) {
         m->miss = RK_MISS_NO_UNIT;

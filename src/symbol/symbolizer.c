@@ -69,6 +69,11 @@ struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
         table_free(&symbolizer->map_of);
         intern_free(&symbolizer->map_names);
         stored_close(symbolizer->stored);
+        for (size_t i = 0; i < symbolizer->jits.n; i++) {
+            jitdump_free(&symbolizer->jits.items[i]->dump);
+            free(symbolizer->jits.items[i]);
+        }
+        vector_free(&symbolizer->jits);
         pthread_mutex_destroy(&symbolizer->lock);
         sys_close(symbolizer->root);
         free(symbolizer);
@@ -311,6 +316,8 @@ int symbolizer_resolve_files(struct rk_symbolizer *symbolizer, const struct rk_m
 {
     switch (wanted->kind) {
     case RK_MODULE_FILE:
+        return jitdump_is_path(wanted->path) ? jitnames_resolve(symbolizer, wanted, offsets, n, ret)
+                                             : resolve_file(symbolizer, wanted, offsets, n, ret);
     case RK_MODULE_VDSO:
         return resolve_file(symbolizer, wanted, offsets, n, ret);
     case RK_MODULE_KERNEL:

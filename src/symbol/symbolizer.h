@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/table.h"
 #include "base/vector.h"
+#include "symbol/jitnames.h"
 #include "symbol/kallsyms.h"
 #include "symbol/module.h"
 #include "symbol/perfmap.h"
@@ -52,7 +53,8 @@ struct rk_symbolizer {
 
     VECTOR(struct perfmap) maps;
     struct table map_of;     /* pid → index in maps */
-    struct intern map_names; /* of all */
+    struct intern map_names; /* of all, and of jitdump files */
+    VECTOR(struct jitfile *) jits;
 
     struct stored *stored; /* what a recording knows; NULL: nothing */
 };
