@@ -147,15 +147,18 @@ PyObject *gathered_take(struct gathered *from)
 static int module_exec(PyObject *module)
 {
     struct state *state = PyModule_GetState(module);
+    struct timespec now;
     PyObject *errors = PyImport_ImportModule("reckon._error");
 
     if (!errors)
         return -1;
+    clock_gettime(CLOCK_REALTIME, &now);
+    state->began_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     state->fail = PyObject_GetAttrString(errors, "make");
     Py_DECREF(errors);
     if (!state->fail || PyModule_AddStringConstant(module, "version", rk_version()) < 0)
         return -1;
-    if (host_ready(module, state) < 0 || target_ready(module, state) < 0 ||
+    if (bell_ready(module, state) < 0 || host_ready(module, state) < 0 || target_ready(module, state) < 0 ||
         reading_ready(module, state) < 0 || set_ready(module, state) < 0 || stream_ready(module, state) < 0 ||
         capture_ready(module, state) < 0 || profile_ready(module, state) < 0 ||
         builder_ready(module, state) < 0 || symbol_ready(module, state) < 0 ||
@@ -166,6 +169,7 @@ static int module_exec(PyObject *module)
 
 #define EACH(visit)       \
     visit(s->fail);       \
+    visit(s->bell);       \
     visit(s->host);       \
     visit(s->target);     \
     visit(s->set);        \

@@ -3,6 +3,7 @@
  *
  * Thin on purpose: an object per handle, a method per call; manners are in Python (../reckon). What is here:
  *
+ *     bell.c      Bell        waits that signals end; Flag
  *     host.c      Host        what the machine has: PMUs, events, doctor
  *     target.c    Target      who is measured
  *     set.c       Set         open counters
@@ -28,9 +29,11 @@
 #include <reckon/reckon.h>
 
 struct state {
-    PyObject *fail; /* reckon._error.make */
-    PyTypeObject *host, *target, *set, *reading, *estimate, *stream, *capture, *profile, *column, *symbolizer,
-        *region;
+    PyObject *fail;    /* reckon._error.make */
+    uint64_t began_ns; /* when the module was loaded, of CLOCK_REALTIME */
+    uint64_t sets;     /* that were made */
+    PyTypeObject *bell, *host, *target, *set, *reading, *estimate, *stream, *capture, *profile, *column,
+        *symbolizer, *region;
 };
 
 struct host {
@@ -50,12 +53,14 @@ struct set {
     PyTypeObject *reading; /* what read() makes: Reading or one made of it */
     Py_ssize_t n;          /* events */
     uint32_t *states;      /* of each, as it was read last */
+    uint64_t serial;       /* of this process's sets */
+    int32_t maker;         /* that process */
     Py_ssize_t users;      /* streams and captures that read it */
     int busy;              /* … one of them just now, without the interpreter's lock */
 };
 
 struct reading {
-    PyObject_VAR_HEAD PyObject *set; /* whose events they are */
+    PyObject_VAR_HEAD PyObject *set; /* whose events they are; of a pickled one, an object like it */
     uint64_t time;                   /* CLOCK_MONOTONIC, or of a difference how long, ns */
     Py_ssize_t shape[2];             /* for the buffer: events, 3 */
     struct rk_value value[];         /* … and behind them a byte for each event: its state */
@@ -76,6 +81,12 @@ PyObject *profile_wrap(struct state *state, int rc, const struct rk_error *e, st
 
 /* CLOCK_MONOTONIC. */
 uint64_t now_ns(void);
+
+/* Waits until `fd` is readable (1) or it is time (0): -errno; -EINTR too where `bell` is readable. -1: no such descriptor. */
+int wait_readable(int fd, int bell, uint64_t deadline);
+/* What a Bell polls, -1 for None, NULL and one that is not entered; and what comes after it was readable. */
+int bell_fd(PyObject *bell);
+void bell_hush(PyObject *bell);
 
 /* The value of the object's type's module. */
 struct state *state_of(PyObject *self);
@@ -98,6 +109,7 @@ const char *plain(PyObject *string);
 int take_path(PyObject *from, void *ret);
 
 /* Readies types with their methods; each adds its own to the module. 0 or -1 with an exception. */
+int bell_ready(PyObject *module, struct state *state);
 int host_ready(PyObject *module, struct state *state);
 int target_ready(PyObject *module, struct state *state);
 int reading_ready(PyObject *module, struct state *state);

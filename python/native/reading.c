@@ -139,6 +139,19 @@ static int subtract(uint64_t *ret, uint64_t a, uint64_t b)
     return a < b;
 }
 
+/* Whether two readings are of one set of counters: a pickled one's source has the key of the set that was read. */
+static int same_source(PyObject *one, PyObject *other)
+{
+    if (one == other)
+        return 1;
+    PyObject *a = PyObject_GetAttrString(one, "key");
+    PyObject *b = a ? PyObject_GetAttrString(other, "key") : NULL;
+    int same = b ? PyObject_RichCompareBool(a, b, Py_EQ) : -1;
+    Py_XDECREF(a);
+    Py_XDECREF(b);
+    return same;
+}
+
 /* later - earlier: what happened between, of the same events */
 static PyObject *reading_subtract(PyObject *left, PyObject *right)
 {
@@ -149,7 +162,10 @@ static PyObject *reading_subtract(PyObject *left, PyObject *right)
         return Py_NotImplemented;
     }
     struct reading *a = (struct reading *)left, *b = (struct reading *)right;
-    if (a->shape[0] != b->shape[0] || a->set != b->set)
+    int same = a->shape[0] == b->shape[0] ? same_source(a->set, b->set) : 0;
+    if (same < 0)
+        return NULL;
+    if (!same)
         return PyErr_Format(PyExc_ValueError, "readings of different counters");
     struct reading *r = reading_make(type, a->set, a->shape[0]);
     int backwards = r ? subtract(&r->time, a->time, b->time) : 0;
@@ -208,7 +224,48 @@ static int reading_buffer(PyObject *o, Py_buffer *view, int flags)
     return 0;
 }
 
+/* The enum rk_state of that name, or -1. */
+static int state_named(PyObject *word)
+{
+    const char *name = plain(word);
+
+    for (uint32_t i = 0; name && i < 32; i++)
+        if (strcmp(rk_state_name(i), name) == 0)
+            return (int)i;
+    if (name)
+        PyErr_Format(PyExc_ValueError, "%S is no state of an event", word);
+    return -1;
+}
+
+/* restore(source, time_ns, numbers, states): what bytes(reading), states and time_ns of a pickled one were */
+static PyObject *reading_restore(PyObject *type, PyObject *args)
+{
+    PyObject *source, *numbers, *names;
+    unsigned long long time;
+
+    if (!PyArg_ParseTuple(args, "OKO!O!", &source, &time, &PyBytes_Type, &numbers, &PyTuple_Type, &names))
+        return NULL;
+    Py_ssize_t n = PyTuple_Size(names), length = PyBytes_Size(numbers);
+    if (length != n * (Py_ssize_t)sizeof(struct rk_value))
+        return PyErr_Format(PyExc_ValueError, "%zd bytes are not the numbers of %zd events", length, n);
+    struct reading *r = reading_make((PyTypeObject *)type, source, n);
+    if (!r)
+        return NULL;
+    memcpy(r->value, PyBytes_AsString(numbers), (size_t)length);
+    r->time = time;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int state = state_named(PyTuple_GetItem(names, i));
+        if (state < 0) {
+            Py_DECREF(r);
+            return NULL;
+        }
+        states(r)[i] = (unsigned char)state;
+    }
+    return (PyObject *)r;
+}
+
 static PyMethodDef reading_methods[] = {
+    {"restore", reading_restore, METH_VARARGS | METH_CLASS, "restore(source, time_ns, numbers, states)"},
     {"estimate", reading_estimate, METH_VARARGS, "estimate(i): (estimate, bound), or None: not counted."},
     {NULL, NULL, 0, NULL},
 };
@@ -219,7 +276,7 @@ static PyGetSetDef reading_properties[] = {
     {"running_ns", reading_running, NULL, "How long each was counted; 0: not at all.", NULL},
     {"states", reading_states_, NULL, "Of each: counted, idle (a true 0), starved, disabled, absent.", NULL},
     {"time_ns", reading_time, NULL, "When it was read (CLOCK_MONOTONIC); of a difference, how long.", NULL},
-    {"source", reading_set, NULL, "The set that was read.", NULL},
+    {"source", reading_set, NULL, "The set that was read; of a pickled reading, what is known of it.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

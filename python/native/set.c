@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What a dictionary of options may name: members with their values, and flags, which are true or false. */
 static const struct {
@@ -148,6 +149,8 @@ static PyObject *set_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     Py_INCREF(reading);
     self->host = host;
     self->reading = (PyTypeObject *)reading;
+    self->serial = state->sets++;
+    self->maker = getpid();
     if (describe(self) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
@@ -417,6 +420,16 @@ static PyObject *set_scales(PyObject *o, void *unused)
     return Py_NewRef(((struct set *)o)->scales);
 }
 
+/* What no other set has, of this process or another one: a pickled reading keeps it. */
+static PyObject *set_key(PyObject *o, void *unused)
+{
+    struct set *self = (struct set *)o;
+
+    (void)unused;
+    return PyUnicode_FromFormat("%llu-%d-%llu", (unsigned long long)state_of(o)->began_ns, (int)self->maker,
+                                (unsigned long long)self->serial);
+}
+
 static PyObject *set_closed(PyObject *o, void *unused)
 {
     (void)unused;
@@ -444,6 +457,7 @@ static PyGetSetDef set_properties[] = {
     {"names", set_names, NULL, "The events' names.", NULL},
     {"units", set_units, NULL, "Their units, '' for plain counts.", NULL},
     {"scales", set_scales, NULL, "A count times this is in its unit.", NULL},
+    {"key", set_key, NULL, "What no other set has.", NULL},
     {"closed", set_closed, NULL, "Whether it was closed.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

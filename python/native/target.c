@@ -2,10 +2,8 @@
 #include "native.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static void target_dealloc(PyObject *o)
 {
@@ -225,46 +223,39 @@ static PyObject *target_start(PyObject *o, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* Waits for the end until `deadline` of CLOCK_MONOTONIC: 1 ended, 0 not, -errno. */
-static int wait_until(struct rk_target *t, uint64_t deadline)
-{
-    struct pollfd fd = {.fd = rk_target_fd(t), .events = POLLIN};
-
-    for (;;) {
-        uint64_t now = now_ns();
-        uint64_t left = deadline > now ? deadline - now : 0;
-        struct timespec span = {.tv_sec = (time_t)(left / 1000000000), .tv_nsec = (long)(left % 1000000000)};
-        if (fd.fd < 0) /* before Linux 5.3: by milliseconds */
-            return rk_target_wait(
-                t, left > INT32_MAX * UINT64_C(1000000) ? INT32_MAX : (int)((left + 999999) / 1000000), NULL);
-        int rc = ppoll(&fd, 1, &span, NULL);
-        if (rc > 0)
-            return rk_target_wait(t, -1, NULL); /* readable: it is a moment away */
-        if (rc < 0)
-            return -errno;
-        if (deadline <= now_ns())
-            return 0;
-    }
-}
-
-/* A signal that comes right before the wait does not end it, so that it is looked for now and then. */
+/* Without a bell a signal that comes right before the wait does not end it, so that it is looked for now and then. */
 #define LOOK_NS UINT64_C(100000000)
 
-/* wait(deadline_ns): True: it has ended; a signal's handler may raise */
+/* Waits for the end: 1 ended, 0 not yet, -errno. */
+static int wait_until(struct rk_target *t, int bell, uint64_t deadline)
+{
+    int fd = rk_target_fd(t);
+    uint64_t now = now_ns(), look = now + LOOK_NS;
+
+    if (bell < 0 || fd < 0)
+        deadline = deadline < look ? deadline : look;
+    if (fd < 0) /* before Linux 5.3: by milliseconds */
+        return rk_target_wait(t, deadline > now ? (int)((deadline - now + 999999) / 1000000) : 0, NULL);
+    int rc = wait_readable(fd, bell, deadline);
+    return rc == 1 ? rk_target_wait(t, -1, NULL) : rc; /* readable: it is a moment away */
+}
+
+/* wait(deadline_ns, bell=None): True: it has ended; a signal's handler may raise */
 static PyObject *target_wait(PyObject *o, PyObject *args)
 {
     struct rk_target *t = usable(o);
     unsigned long long deadline;
+    PyObject *bell = NULL;
     int rc;
 
-    if (!t || !PyArg_ParseTuple(args, "K", &deadline))
+    if (!t || !PyArg_ParseTuple(args, "K|O!", &deadline, state_of(o)->bell, &bell))
         return NULL;
     do {
-        uint64_t look = now_ns() + LOOK_NS;
         ((struct target *)o)->busy = 1;
-        Py_BEGIN_ALLOW_THREADS rc = wait_until(t, deadline < look ? deadline : look);
+        Py_BEGIN_ALLOW_THREADS rc = wait_until(t, bell_fd(bell), deadline);
         Py_END_ALLOW_THREADS((struct target *)o)->busy = 0;
-        if ((rc == -EINTR || rc == 0) && PyErr_CheckSignals() < 0)
+        bell_hush(bell);
+        if (rc != 1 && PyErr_CheckSignals() < 0)
             return NULL;
     } while (rc == -EINTR || (rc == 0 && now_ns() < deadline));
     if (rc == -ECHILD)
@@ -334,7 +325,7 @@ static PyMethodDef methods[] = {
      "command(argv, environment, directory, in, out, err)"},
     {"on_cpus", target_on_cpus, METH_VARARGS, "on_cpus(host, list or None): splits its threads by CPU."},
     {"start", target_start, METH_NOARGS, "Lets the command run."},
-    {"wait", target_wait, METH_VARARGS, "wait(deadline_ns): whether it has ended by then."},
+    {"wait", target_wait, METH_VARARGS, "wait(deadline_ns, bell): whether it has ended by then."},
     {"exit", target_exit, METH_NOARGS, "How it ended; None while it runs."},
     {"fileno", target_fileno, METH_NOARGS, "A descriptor that polls readable at the end."},
     {"close", target_close, METH_NOARGS, "Frees it."},

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import _thread
+import asyncio
 import contextlib
 import io
 import os
@@ -52,15 +53,20 @@ class _Mover:
     def __init__(self, fd: int, read: bytearray | None = None, write: bytes = b"") -> None:
         self._pipe = open(fd, "wb" if read is None else "rb", buffering=0)
         self._read, self._write = read, write
-        self._claim, self._over = threading.Lock(), threading.Lock()
-        self._over.acquire()
+        self._claim = threading.Lock()
+        self._over = _native.Flag()  # all is moved
 
     def start(self) -> None:
         _thread.start_new_thread(self._run, ())  # threading.Thread does not survive an exception in its start()
 
     def _run(self) -> None:
-        if not self._claim.acquire(blocking=False):
-            return
+        if self._claim.acquire(blocking=False):
+            try:
+                self._move()
+            finally:
+                self._over.set()
+
+    def _move(self) -> None:
         with self._pipe:
             if self._read is None:
                 view = memoryview(self._write)
@@ -70,14 +76,10 @@ class _Mover:
             else:
                 while piece := self._pipe.read(1 << 16):
                     self._read += piece
-        self._over.release()
 
-    def finish(self, until: int | None) -> bool:
+    def finish(self, until: int, bell: _native.Bell) -> bool:
         """Waits until all is moved, or until then (ns); whether it is."""
-        if not self._over.acquire(timeout=-1 if until is None else max(0.0, (until - time.monotonic_ns()) / 1e9)):
-            return False
-        self._over.release()
-        return True
+        return bell.until(until, self._over.fileno())
 
     def close(self) -> None:
         if self._claim.acquire(blocking=False):
@@ -138,9 +140,10 @@ class Streams:
         for mover in self._movers:
             mover.start()
 
-    def finish(self, until: int | None = None) -> bool:
+    def finish(self, until: int) -> bool:
         """Waits until all that hold the pipes have let them go, or until then (ns); whether they have."""
-        return all([mover.finish(until) for mover in self._movers])
+        with _native.Bell() as bell:
+            return all([mover.finish(until, bell) for mover in self._movers])
 
     def taken(self, name: str) -> bytes | None:
         """What was written so far; None: it went elsewhere."""
@@ -156,7 +159,8 @@ class Streams:
         self.close()
 
 
-_POLITELY = ((signal.SIGINT, 1.0), (signal.SIGTERM, 1.0), (signal.SIGKILL, 60.0))
+FOREVER = 1 << 62  #: a deadline, ns
+POLITELY = ((signal.SIGINT, 1.0), (signal.SIGTERM, 1.0), (signal.SIGKILL, 60.0))
 AT_ONCE = ((signal.SIGKILL, 60.0),)
 
 
@@ -181,14 +185,50 @@ def began(target: _native.Target) -> bool:
     return True
 
 
-def end(target: _native.Target, steps: tuple[tuple[int, float], ...] = _POLITELY) -> None:
+def end(target: _native.Target, steps: tuple[tuple[int, float], ...] = POLITELY) -> None:
     """Ends a command: politely, then not."""
     for number, patience in steps:
         if target.wait(0):
             return
-        try:
-            os.kill(target.pid, number)
-        except ProcessLookupError:
-            pass
-        if target.wait(time.monotonic_ns() + int(patience * 1e9)):
+        _signal(target, number)
+        with _native.Bell() as bell:
+            if target.wait(time.monotonic_ns() + int(patience * 1e9), bell):
+                return
+
+
+async def end_meanwhile(target: _native.Target) -> None:
+    """The same in an event loop, which goes on. Where it is cancelled, the command may still run."""
+    loop = asyncio.get_running_loop()
+    for number, patience in POLITELY:
+        if target.wait(0):
             return
+        _signal(target, number)
+        until = loop.time() + patience
+        while loop.time() < until:
+            await _readable(loop, target, min(until - loop.time(), 0.05))
+            if target.wait(0):
+                return
+
+
+async def _readable(loop: asyncio.AbstractEventLoop, target: _native.Target, seconds: float) -> None:
+    """Until a target ends, or for so long."""
+    over = asyncio.Event()
+    try:
+        fd = os.dup(target.fileno())  # of its own: two tasks may wait for one target
+    except Error:  # before Linux 5.3
+        await asyncio.sleep(min(seconds, 0.01))
+        return
+    # No asyncio.wait_for(): up to Python 3.11 a cancellation that comes with the end of its wait is lost.
+    timer = loop.call_later(seconds, over.set)
+    loop.add_reader(fd, over.set)
+    try:
+        await over.wait()
+    finally:
+        timer.cancel()
+        loop.remove_reader(fd)
+        os.close(fd)
+
+
+def _signal(target: _native.Target, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(target.pid, number)

@@ -1,12 +1,14 @@
 """What was counted: numbers with their times, and what is made of them."""
 from __future__ import annotations
 
+import array
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from . import _native
 from ._error import NotCounted
+from ._state import State, error_of, error_state, kind, reduced
 from ._table import html_table, pretty, text_table
 
 Number = int | float
@@ -23,6 +25,25 @@ class Metric(NamedTuple):
     name: str
     value: float
     unit: str
+
+
+class Source:
+    """What pickled counts know of the counters that they were read from."""
+
+    __slots__ = ("_why", "key", "names", "scales", "units")
+    closed = False  # it can be asked
+
+    def __init__(self, state: State) -> None:
+        self.key: str = state["key"]
+        self.names: tuple[str, ...] = tuple(state["names"])
+        self.units: tuple[str, ...] = tuple(state["units"])
+        self.scales: tuple[float, ...] = tuple(state["scales"])
+        if not len(self.names) == len(self.units) == len(self.scales) == len(state["states"]):
+            raise ValueError("names, units, scales and states are not as many")
+        self._why: dict[int, NotCounted] = {i: error_of(NotCounted, why) for i, why in state["why"].items()}  # type: ignore[misc]
+
+    def explain(self, event: int) -> NotCounted | None:
+        return self._why.get(event)
 
 
 class Counts(_native.Reading):
@@ -141,12 +162,55 @@ class Counts(_native.Reading):
     def _repr_html_(self) -> str:
         return html_table(["event", "count", "unit", ""], self._rows())
 
+    def _state(self) -> State:
+        """All of it, as plain things."""
+        source = self.source
+        state = {"key": source.key, "names": source.names, "units": source.units, "scales": source.scales}
+        why = {i: error_state(self.reason(i)) for i in range(len(self)) if self.reason(i)}
+        # Numbers as such: a pickle may be read on a machine of the other byte order.
+        numbers = (self.raw, self.enabled_ns, self.running_ns)
+        return {**state, "time_ns": self.time_ns, "numbers": numbers, "states": self.states, "why": why}
+
+    def _kept(self) -> Counts:
+        """The same, for when its counters are closed: why an event was not counted is known then too."""
+        return self if all(state == "counted" for state in self.states) else _restore(1, self._state())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced("Counts", self._state())
+
+    def __copy__(self) -> Counts:
+        return self  # nothing of it changes
+
+    def __deepcopy__(self, memo: object) -> Counts:
+        return self
+
+    def _compared(self) -> tuple[object, ...]:
+        source = self.source
+        return source.names, source.units, source.scales, self.time_ns, self.states, bytes(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
+
     def to_dict(self) -> dict[str, Number | None]:
         """Name → count; None for what was not counted."""
         return dict(self.items())
 
 
 Mapping.register(Counts)
+
+
+def _restore(version: int, state: State) -> Counts:
+    rows = zip(*state["numbers"], strict=True)
+    numbers = array.array("Q", [number for row in rows for number in row]).tobytes()
+    return Counts.restore(Source(state), state["time_ns"], numbers, tuple(state["states"]))
+
+
+kind("Counts", 1, _restore)
 
 
 class Note(NamedTuple):

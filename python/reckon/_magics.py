@@ -1,4 +1,10 @@
-"""%reckon and %%reckon: what a statement or a cell costs."""
+"""%reckon and %%reckon: what a statement or a cell costs.
+
+    %reckon total = work()              the counts are shown, as what is the value of a line, and can be used:
+    _["page-faults"]                    … at once,
+    _reckon["page-faults"]              … and until the next one, also after an exception
+    counts = %reckon work()
+"""
 from __future__ import annotations
 
 import argparse
@@ -12,7 +18,8 @@ def _arguments(line: str) -> tuple[argparse.Namespace, str]:
     """The options at a line's beginning, and what follows them, as it was written."""
     parser = argparse.ArgumentParser(prog="%reckon", add_help=False, exit_on_error=False)
     parser.add_argument("-e", "--events", default=DEFAULT_EVENTS)
-    parser.add_argument("-p", "--process", action="store_true")
+    parser.add_argument("-p", "--process", action="store_true")  # what it does anyhow
+    parser.add_argument("-t", "--thread", action="store_true")
     known: list[str] = []
     rest = line.lstrip()
     while rest.startswith("-") and not rest[1:2].isdigit():
@@ -26,7 +33,7 @@ def _arguments(line: str) -> tuple[argparse.Namespace, str]:
     try:
         return parser.parse_args(known), rest
     except (SystemExit, argparse.ArgumentError) as error:
-        raise ValueError(f"%reckon [-e EVENTS] [-p] STATEMENT, not {line!r}") from error
+        raise ValueError(f"%reckon [-e EVENTS] [-t] STATEMENT, not {line!r}") from error
 
 
 def _compiled(ipython: Any, code: str) -> tuple[Any, Any]:
@@ -43,16 +50,18 @@ def register(ipython: Any) -> None:
     """Adds the magics to a shell."""
 
     def reckon(line: str, cell: str | None = None) -> Any:
-        """%reckon [-e EVENTS] [-p] STATEMENT, or %%reckon [-e EVENTS] [-p] above a cell: counts what it does.
+        """%reckon [-e EVENTS] [-t] STATEMENT, or %%reckon [-e EVENTS] [-t] above a cell: counts what it does.
 
-        -e: events, as everywhere; -p: all threads of this process, not this one alone.
+        -e: events, as everywhere; -t: this thread alone, not all of the process.
+        Its value is the counter, a reckon.Counter: shown below, in _ then, and in _reckon until the next %reckon.
         """
         options, rest = _arguments(line)
         if cell is not None and rest:
             raise ValueError(f"%%reckon counts the cell below; what is {rest!r}?")
         statements, expression = _compiled(ipython, rest if cell is None else cell)
         value = None
-        with count(options.events, scope="process" if options.process else "thread", keep=True) as counter:
+        with count(options.events, scope="thread" if options.thread else "process", keep=True) as counter:
+            ipython.user_ns["_reckon"] = counter  # also where the statement raises
             exec(statements, ipython.user_ns)
             if expression is not None:
                 value = eval(expression, ipython.user_ns)

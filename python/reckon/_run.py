@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from . import _native
 from ._check import seconds, whole
-from ._command import PIPE, AT_ONCE, StdIO, Streams, began, end, ended, make_command
+from ._command import AT_ONCE, FOREVER, PIPE, StdIO, Streams, began, end, ended, make_command
 from ._count import DEFAULT_EVENTS, event_text
 from ._counts import Counts, Metric, Note
 from ._machine import host
@@ -70,12 +70,17 @@ class _Counters:
 
 def _watch(series: TimeSeries, counters: _Counters, target: _native.Target, every: int | None, begun: int, limit: int | None) -> int:
     """Reads the counters at begun + n × every until the target ends or it is time; when that was."""
+    with _native.Bell() as bell:
+        return _look(bell, series, counters, target, every, begun, limit)
+
+
+def _look(bell: _native.Bell, series: TimeSeries, counters: _Counters, target: _native.Target, every: int | None, begun: int, limit: int | None) -> int:
     number = 0
     while True:
         number += 1
-        due = begun + number * every if every else 1 << 62
+        due = begun + number * every if every else FOREVER
         deadline = due if limit is None else min(due, limit)
-        over = target.wait(deadline)
+        over = target.wait(deadline, bell)
         now = time.monotonic_ns()
         if over:
             return now
@@ -116,7 +121,7 @@ def _once(text: str, machine: str | None, keep: bool, every: int | None, timeout
         _conclude(series, counters, target, begun, finished)
         try:
             soon = time.monotonic_ns() + _LATE
-            if not pipes.finish(soon if series.interrupted else None if limit is None else max(limit, soon)):
+            if not pipes.finish(soon if series.interrupted else FOREVER if limit is None else max(limit, soon)):
                 series.timed_out = not series.interrupted  # it has ended; another still holds its pipes
         except KeyboardInterrupt:
             series.interrupted = True

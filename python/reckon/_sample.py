@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._check import seconds, whole
-from ._command import StdIO, Streams, began, end, ended, make_command, words
+from ._command import AT_ONCE, POLITELY, StdIO, Streams, began, end, end_meanwhile, ended, make_command, words
 from ._count import EventsLike, event_text, make_target
 from ._counts import Counts, Note
 from ._error import Error
 from ._machine import host
 from ._profile import Profile
 
+_LATE = 1_000_000_000  #: ns that what a program wrote has to arrive when it has ended
 _MARKER = (1 << 64) - 4096  #: addresses from here on are markers of a call chain
 
 
@@ -82,7 +83,8 @@ class Sampler:
         for s in reckon.sample(["prog"]): …            # live, until it ends
         profile = reckon.sample(["prog"]).profile()    # or all of it, with names
 
-    Each is done once. Used as a context manager it ends what it started.
+    Each is done once. Used as a context manager it ends what it started. In an event loop that is `async for`, and
+    `async with`, which let the loop go on while a program ends that takes its time.
     """
 
     def __init__(self, open_target: Any, events: str | None, options: dict[str, int], stacks: str, streams: Streams | None, command: tuple[bytes, ...], duration: int | None) -> None:
@@ -142,6 +144,21 @@ class Sampler:
 
     def close(self) -> None:
         """Ends it: the command, if there is one, is ended too."""
+        self._close(POLITELY)
+
+    async def aclose(self) -> None:
+        """The same in an event loop, which goes on while the program ends. Where it is cancelled, the program is killed."""
+        try:
+            if self._let_go() and began(self._target):
+                await end_meanwhile(self._target)
+            until = time.monotonic_ns() + _LATE
+            while self._streams and not self._streams.finish(0) and time.monotonic_ns() < until:
+                await asyncio.sleep(0.005)
+        finally:
+            self._close(AT_ONCE, 0)
+
+    def _let_go(self) -> bool:
+        """Closes rings and counters; whether there is a program of this process."""
         if self._stream is not None:
             self._loss = Loss(*self._stream.loss())
             self._stream.close()
@@ -149,16 +166,19 @@ class Sampler:
         if self._set is not None:
             self._set.close()
         self._closed = True
-        if self._pid != os.getpid():
-            return  # a child after a fork: the program is not its own
-        if self._words and began(self._target):
-            end(self._target)
+        return bool(self._words) and self._pid == os.getpid()  # else a child after a fork: the program is not its own
+
+    def _close(self, steps: tuple[tuple[int, float], ...], patience: int = _LATE) -> None:
+        if not self._let_go():
+            return
+        if began(self._target):
+            end(self._target, steps)
             how = ended(self._target)
             self.returncode = None if how is None else -how[1] if how[1] else how[0]
-        elif self._words:
+        else:
             self._target.close()  # it never ran
         if self._streams:
-            self._streams.finish(time.monotonic_ns() + 1_000_000_000)  # a child of it may hold the pipes for longer
+            self._streams.finish(time.monotonic_ns() + patience)  # a child of it may hold the pipes for longer
             self.stdout, self.stderr = self._streams.taken("stdout"), self._streams.taken("stderr")
             self._streams.close()
             self._streams = None
@@ -168,6 +188,12 @@ class Sampler:
 
     def __exit__(self, *unused: object) -> None:
         self.close()
+
+    async def __aenter__(self) -> Sampler:
+        return self
+
+    async def __aexit__(self, *unused: object) -> None:
+        await self.aclose()
 
     def _late(self, deadline: int) -> bool:
         return self._duration is not None and time.monotonic_ns() >= deadline
@@ -195,13 +221,13 @@ class Sampler:
         self._start(counters)
         return self._stream, time.monotonic_ns() + (self._duration or 0)
 
-    def _finish(self, stream: _native.Stream) -> Iterator[Samples]:
+    def _rest(self, stream: _native.Stream) -> Iterator[Samples]:
+        """What is left when it is over."""
         assert self._set is not None
         self._set.disable()
         stream.drain()
         while len(batch := Samples(stream.next(self._batch))):
             yield batch
-        self.close()
 
     def batches(self) -> Iterator[Samples]:
         """Samples as columns, as they come, until the target ends."""
@@ -214,7 +240,7 @@ class Sampler:
                     yield batch
                     if self._late(deadline):  # there may always be more
                         break
-            yield from self._finish(stream)
+            yield from self._rest(stream)
         finally:
             self.close()
 
@@ -227,14 +253,18 @@ class Sampler:
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
         counters = self._live()
+        fd = -1
         try:
             stream, deadline = self._begin(counters)
-            loop.add_reader(stream.fileno(), ready.set)
+            fd = stream.fileno()
+            loop.add_reader(fd, ready.set)
             while not self._over(deadline):
+                # No asyncio.wait_for(): up to Python 3.11 a cancellation that comes with a sample is lost.
+                timer = loop.call_later(0.05, ready.set)
                 try:
-                    await asyncio.wait_for(ready.wait(), 0.05)
-                except (TimeoutError, asyncio.TimeoutError):
-                    pass
+                    await ready.wait()
+                finally:
+                    timer.cancel()
                 ready.clear()
                 while len(batch := Samples(stream.next(self._batch))):
                     for sample in batch:
@@ -242,14 +272,15 @@ class Sampler:
                     if self._late(deadline):
                         break
                     await asyncio.sleep(0)
-            loop.remove_reader(stream.fileno())
-            for batch in self._finish(stream):
+            loop.remove_reader(fd)
+            fd = -1
+            for batch in self._rest(stream):
                 for sample in batch:
                     yield sample
         finally:
-            if self._stream is not None:
-                loop.remove_reader(self._stream.fileno())
-            self.close()
+            if fd >= 0:
+                loop.remove_reader(fd)
+            await self.aclose()
 
     # --- profile ---
 

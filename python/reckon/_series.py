@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from . import _native
 from ._counts import Counts, Metric, Note, Number, per
 from ._error import NotCounted
+from ._state import State, error_of, error_state, kind, reduced
 from ._stats import Summary, summary
 from ._table import html_table, pandas_module, pretty, printable, text_table
 
@@ -33,7 +34,7 @@ class TimeSeries(Sequence[Row]):
 
     `len()` is the number of time points. Values are totals since the beginning, estimates where an event shared its
     counter (they never go backwards); `raw`, `enabled` and `running` are as the kernel has them, in ns. What was not
-    counted is None; `reasons` says why.
+    counted is None; `reasons` says why. Time series are equal where all that is known of them is, and may be pickled.
     """
 
     def __init__(self, names: Sequence[str], units: Sequence[str], scales: Sequence[float], machine: int = 0) -> None:
@@ -73,6 +74,26 @@ class TimeSeries(Sequence[Row]):
             for total, bound in estimate.add(reading):
                 self._total.append(total)
                 self._bound.append(bound)
+
+    # --- storing ---
+
+    def _state(self) -> State:
+        """All of it, as plain things."""
+        state = {name: value for name, value in vars(self).items() if name != "_estimates"}
+        state["notes"] = [tuple(note) for note in self.notes]
+        state["metrics"] = {name: tuple(metric) for name, metric in self.metrics.items()}
+        state["reasons"] = {name: error_state(why) for name, why in self.reasons.items()}
+        return state
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reduced("TimeSeries", self._state())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TimeSeries):
+            return NotImplemented
+        # By bytes: what was not counted is NaN, which equals nothing.
+        mine, its = ({name: bytes(x) if isinstance(x, array.array) else x for name, x in s._state().items()} for s in (self, other))
+        return mine == its
 
     # --- reading ---
 
@@ -296,6 +317,21 @@ class TimeSeries(Sequence[Row]):
             if share < 0.99:
                 ax.axvspan(begin, end, color=colour, alpha=0.15 * (1 - share), linewidth=0)
             begin = end
+
+
+def _restore(version: int, state: State) -> TimeSeries:
+    series = TimeSeries.__new__(TimeSeries)
+    vars(series).update({name: value for name, value in state.items() if name != "reckon"}, _estimates=[])
+    series.notes = [Note(*note) for note in state["notes"]]
+    series.metrics = {name: Metric(*metric) for name, metric in state["metrics"].items()}
+    series.reasons = {name: error_of(NotCounted, why) for name, why in state["reasons"].items()}  # type: ignore[misc]
+    n = len(series._time) * len(series.events)
+    if not n * 3 == 3 * len(series._known) == len(series._kernel) == 3 * len(series._total) == 3 * len(series._bound):
+        raise ValueError("its columns are not of one length")
+    return series
+
+
+kind("TimeSeries", 1, _restore)
 
 
 class Repeats(list[TimeSeries]):

@@ -80,6 +80,13 @@ def touch(pages):
             memory[i * size] = 1
 
 
+def in_a_thread(function, *args):
+    """Calls it in another thread, which has ended then."""
+    thread = threading.Thread(target=function, args=args)
+    thread.start()
+    thread.join()
+
+
 def zombies():
     """Children of this process that have ended and were not waited for."""
     with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:

@@ -1,13 +1,21 @@
 import asyncio
+import base64
 import collections.abc
+import concurrent.futures
+import copy
 import math
+import multiprocessing
 import os
+import pickle
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
-from conftest import touch
+from conftest import in_a_thread, touch
 
 import reckon
 from reckon._machine import host
@@ -197,6 +205,18 @@ def test_decorator_over_threads():
         t.join()
     assert work.reckon.calls == 5
     assert 2500 <= work.reckon["page-faults"] < 3500
+
+    @reckon.count("page-faults", scope="thread")
+    def of_its_thread(pages):
+        touch(pages)
+        in_a_thread(touch, 4 * pages)
+
+    threads = [threading.Thread(target=of_its_thread, args=(500,)) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert of_its_thread.reckon.calls == 4 and 2000 <= of_its_thread.reckon["page-faults"] < 5000
     with pytest.raises(ZeroDivisionError):
 
         @reckon.count("page-faults")
@@ -204,6 +224,195 @@ def test_decorator_over_threads():
             1 / 0
 
         fails()
+
+
+def test_a_decorator_counts_other_threads():
+    """What a pool does for a function is the function's; calls that overlap count once."""
+
+    @reckon.count("page-faults")
+    def with_a_pool(pages):
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(touch, [pages, pages]))
+
+    with_a_pool(1000)
+    assert 2000 <= with_a_pool.reckon["page-faults"] < 2600
+    gate = threading.Barrier(2)
+
+    @reckon.count("page-faults")
+    def together(pages):
+        gate.wait()
+        touch(pages)
+        gate.wait()
+
+    threads = [threading.Thread(target=together, args=(1000,)) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert together.reckon.calls == 2 and 2000 <= together.reckon["page-faults"] < 2600
+
+
+def burn(seconds):
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def test_other_threads_are_noted():
+    with reckon.count("page-faults") as c:
+        in_a_thread(burn, 0.05)
+    (note,) = c.notes
+    assert note.cause == "threads" and "0.05" in note.what and 'scope="process"' in note.remedy
+    assert "other threads" in str(c) and "other threads" in c._repr_html_()
+    with reckon.count("page-faults") as c:  # what has not worked is not worth a word
+        in_a_thread(touch, 1)
+        burn(0.01)
+    assert c.notes == [] and "other threads" not in str(c)
+    for scope in "thread", "process":
+        with reckon.count("page-faults", scope=scope) as c:
+            in_a_thread(burn, 0.05)
+        assert c.notes == []
+
+
+def test_regions_of_threads_do_not_nest():
+    """In another thread a region counts that one, and is inside of nothing that a thread beside it has begun."""
+    with reckon.count("page-faults") as c:
+        shared, gate = c.region("shared"), threading.Barrier(2)
+
+        def other():
+            gate.wait()  # the main thread is in "outer" and in "shared"
+            with c.region("other"), shared:
+                gate.wait()
+                touch(1000)
+                gate.wait()
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        with c.region("outer"):
+            with shared:
+                gate.wait()
+                gate.wait()
+            touch(100)
+            gate.wait()
+        thread.join()
+    found = {r.path: r for r in c.regions}
+    assert set(found) == {("outer",), ("outer", "shared"), ("other",), ("other", "shared")}
+    assert 1000 <= found["other", "shared"].inclusive["page-faults"] < 1100
+    assert 100 <= found["outer",].exclusive["page-faults"] < 900 and found["outer", "shared"].inclusive["page-faults"] < 900
+
+
+def test_regions_of_tasks_do_not_nest():
+    async def main(c):
+        begun, go = asyncio.Event(), asyncio.Event()
+
+        async def first():
+            with c.region("first"):
+                begun.set()
+                await go.wait()
+                with c.region("inside"):
+                    touch(10)
+
+        async def second():
+            await begun.wait()
+            with c.region("second"):
+                go.set()
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+
+        with c.region("all"):
+            await asyncio.gather(first(), second())
+            await asyncio.to_thread(in_region, c)
+
+    def in_region(c):
+        with c.region("pool"):
+            touch(200)
+
+    with reckon.count("page-faults") as c:
+        asyncio.run(main(c))
+    assert {r.path for r in c.regions} == {("all",), ("first",), ("first", "inside"), ("second",), ("pool",)}
+    assert {r.path: r for r in c.regions}["pool",].inclusive["page-faults"] >= 200
+
+
+def test_regions_that_overlap_end_by_themselves():
+    with reckon.count("page-faults") as c:
+        a, b = c.region("a"), c.region("b")
+        a.__enter__()
+        b.__enter__()
+        a.__exit__(None, None, None)
+        touch(100)
+        b.__exit__(None, None, None)
+        with c.region("c"):
+            pass
+    found = {r.path: r for r in c.regions}
+    assert set(found) == {("a",), ("a", "b"), ("c",)}
+    assert found["a", "b"].inclusive["page-faults"] >= 100 > found["a",].inclusive["page-faults"]
+
+
+def test_counts_are_pickled_copied_compared():
+    with reckon.count("page-faults,task-clock,context-switches:u", keep=True) as c:
+        first = c.read()
+        touch(10)
+        second = c.read()
+        of_open = pickle.loads(pickle.dumps(second))
+    for counts in first, second - first, c.counts:
+        for again in pickle.loads(pickle.dumps(counts)), copy.copy(counts), copy.deepcopy(counts), pickle.loads(pickle.dumps(counts, 2)):
+            assert again == counts and hash(again) == hash(counts) and isinstance(again, reckon.Counts)
+            assert dict(again.items()) == dict(counts.items()) and str(again) == str(counts) and again.states == counts.states
+            assert again.time_ns == counts.time_ns and bytes(again) == bytes(counts) and again.share(0) == 1.0
+            with pytest.raises(reckon.NotCounted):
+                again[2]
+    for again in of_open, c.counts, pickle.loads(pickle.dumps(c.counts)):
+        with pytest.raises(reckon.NotCounted, match="in the kernel alone") as why:
+            again[2]
+        assert why.value.cause == "unsupported" and why.value.event == "context-switches:u"
+    assert first != second and first != 3 and len({first, pickle.loads(pickle.dumps(first)), second}) == 2
+    # What was read of one set of counters still is.
+    early, late = pickle.loads(pickle.dumps((first, second)))
+    assert late - early == second - first and second - early == second - first and late + early == second + first
+    with reckon.count("page-faults,task-clock,context-switches:u", keep=True) as d, pytest.raises(ValueError, match="different"):
+        d.read() - early
+    again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(late))))
+    assert again == second and again - early == second - first
+
+
+def test_counts_in_other_processes():
+    with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        counts = pool.submit(counted_there, 500).result()
+    assert counts["page-faults"] >= 500
+
+
+def counted_there(pages):
+    with reckon.count("page-faults") as c:
+        touch(pages)
+    return c.counts
+
+
+def test_a_state_of_another_version():
+    """What the first version has written is read; a later one is refused in words."""
+    first = (
+        "gASVywAAAAAAAACMDXJlY2tvbi5fc3RhdGWUjAhyZXN0b3JlZJSTlIwGQ291bnRzlEsBfZQojANrZXmUjAUxLTItM5SMBW5hbWVzlIwLcGFnZS"
+        "1mYXVsdHOUhZSMBXVuaXRzlIwAlIWUjAZzY2FsZXOURz/wAAAAAAAAhZSMB3RpbWVfbnOUTdIEjAdudW1iZXJzlEsHhZRLCIWUSwiFlIeUjAZz"
+        "dGF0ZXOUjAdjb3VudGVklIWUjAN3aHmUfZSMBnJlY2tvbpSMBTAuMS4wlHWHlFKULg=="
+    )
+    counts = pickle.loads(base64.b64decode(first))
+    assert counts["page-faults"] == 7 and counts.seconds == 1234e-9 and counts.running_ns == (8,)
+    restore, (kind, version, state) = counts.__reduce__()
+    assert (kind, version) == ("Counts", 1)
+    with pytest.raises(pickle.UnpicklingError, match="reckon 9.9 .*version 2 .*versions up to 1"):
+        restore(kind, 2, {**state, "reckon": "9.9"})
+    with pytest.raises(pickle.UnpicklingError, match="knows no such thing"):
+        restore("Nonsense", 1, state)
+    for damage in ({"numbers": ((1,), (1,), ())}, {"states": ()}, {"states": ("odd",)}, {"names": ("a", "b")}, {"time_ns": "x"}, {"numbers": ((-1,), (1,), (1,))}):
+        with pytest.raises(pickle.UnpicklingError, match="damaged"):
+            restore(kind, 1, {**state, **damage})
+
+
+def test_errors_are_pickled():
+    try:
+        reckon.count("page-fautls")
+    except reckon.EventError as why:
+        again = pickle.loads(pickle.dumps(why))
+        assert (again.cause, again.position, again.remedy, str(again)) == (why.cause, why.position, why.remedy, str(why))
 
 
 def test_regions_nest():
@@ -253,6 +462,34 @@ def test_attach_ends_with_the_process(spin):
             got = list(c.every(0.05))
         assert child.wait() == 0
     assert got and sum(counts["task-clock"] for counts in got) > 10e6
+
+
+def test_a_signal_in_another_thread_ends_an_interval():
+    """As one does that comes right before the sleep: Python has heard of it, and the sleep is not interrupted."""
+    code = """if True:
+        import os, reckon, signal, sys, threading, time
+        sys.setswitchinterval(1e-5)
+
+        def interrupt():
+            while open(f"/proc/{os.getpid()}/wchan").read() in ("0", "") and open(f"/proc/{os.getpid()}/stat").read().split()[2] != "S":
+                time.sleep(0.01)
+            time.sleep(0.2)
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+        for of in dict(pid=os.getpid()), dict(pid=os.getppid()), dict(machine=True):
+            try:
+                c = reckon.attach("page-faults", **of)
+            except reckon.Error:
+                continue
+            c.enable()
+            threading.Thread(target=interrupt).start()
+            try:
+                list(c.every(1000))
+            except KeyboardInterrupt:
+                print("interrupted")
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("interrupted"), done.stderr
 
 
 def test_attach_to_threads_and_the_machine():

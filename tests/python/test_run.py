@@ -1,7 +1,9 @@
+import copy
 import csv
 import gc
 import io
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -173,6 +175,46 @@ def test_interrupt_returns_what_was_read(tmp_path):
     assert interrupted == "True" and int(rows) >= 2 and int(status) == -signal.SIGINT
 
 
+def test_a_signal_in_another_thread_ends_each_wait(tmp_path):
+    """As one does that comes right before a sleep: Python has heard of it, and the sleep is not interrupted."""
+    code = """if True:
+        import reckon, signal, sys, threading, time
+
+        def interrupt():
+            time.sleep(0.5)
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+        for command in "exec sleep 300", "sleep 300 2>&- & echo $! >pid":  # it runs; it has ended, and another one holds its pipe
+            threading.Thread(target=interrupt).start()
+            s = reckon.run(["sh", "-c", command], events="task-clock", stdout=reckon.PIPE)
+            print(s.interrupted, s.returncode)
+    """
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as child:
+        try:
+            said, _ = child.communicate(timeout=60)
+        finally:
+            child.kill()
+            if (tmp_path / "pid").exists():
+                os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    assert said.split() == ["True", str(-signal.SIGINT), "True", "0"]
+
+
+def test_an_event_loop_sees_signals_that_came_in_a_wait():
+    code = """if True:
+        import asyncio, reckon, signal
+
+        async def main():
+            seen = asyncio.Event()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, seen.set)
+            reckon.run(["sh", "-c", "kill -USR1 $PPID; sleep 0.1"], events="page-faults")
+            await asyncio.wait_for(seen.wait(), 30)
+
+        asyncio.run(main())
+        assert signal.set_wakeup_fd(-1) == -1
+    """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
 def test_other_signals_do_not_hang_it():
     """The first seed's system hung on any signal but two."""
     seen = []
@@ -191,6 +233,29 @@ def test_repeats(spin):
     assert summary.n == 5 and summary.min <= summary.median <= summary.max and summary.bound > 0
     assert summary.mean == pytest.approx(sum(runs.values("task-clock")) / 5)
     assert "wall" in str(runs) and "<table>" in runs._repr_html_()
+
+
+def test_time_series_are_pickled_copied_compared(spin):
+    s = reckon.run(spin(0.05), events="task-clock,context-switches:u,page-faults", keep=True, every=0.01, capture_output=True, text=True)
+    for again in pickle.loads(pickle.dumps(s)), copy.copy(s), copy.deepcopy(s):
+        assert again == s and again is not s and list(again) == list(s) and str(again) == str(s) and again.to_csv() == s.to_csv()
+        assert again.metrics == s.metrics and again.notes == s.notes and again.wall == s.wall and again.stdout == "" and again.args == s.args
+        with pytest.raises(reckon.NotCounted, match="in the kernel alone") as why:
+            again.total(1)
+        assert why.value.cause == "unsupported"
+    other = reckon.run(["true"], events="task-clock,context-switches:u,page-faults", keep=True)
+    assert s != other and s != 3
+    changed = copy.deepcopy(s)
+    changed._kernel[0] += 1
+    assert changed != s
+    runs = reckon.run(["true"], events="page-faults", repeat=2)
+    again = pickle.loads(pickle.dumps(runs))
+    assert isinstance(again, reckon.Repeats) and again == runs and again.values("page-faults") == runs.values("page-faults")
+    restore, (kind, version, state) = s.__reduce__()
+    with pytest.raises(pickle.UnpicklingError, match="versions up to"):
+        restore(kind, version + 1, state)
+    with pytest.raises(pickle.UnpicklingError, match="damaged"):
+        restore(kind, version, {**state, "_time": state["_time"][:-1]})
 
 
 def test_no_zombie_and_no_descriptor_left():

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import when_counting, zombies
@@ -228,25 +229,85 @@ def test_closed_and_abandoned():
     assert s.stdout == b"hi\n" and s.returncode == 0
 
 
+# A program that faults for ever: each step has samples to wake who waits.
+FAULTS = "import mmap, time\nwhile True: mmap.mmap(-1, 4096)[0] = 1; time.sleep(0.001)"
+
+
 def test_a_cancelled_task_ends_its_program():
-    async def main():
-        # It faults for ever: each step has samples to wake it.
-        faults = "import mmap, time\nwhile True: mmap.mmap(-1, 4096)[0] = 1; time.sleep(0.001)"
-        sampler = reckon.sample([sys.executable, "-S", "-c", faults], events="page-faults", period=1)
-        first = asyncio.Event()
+    """Also where the cancellation comes in the very turn of the loop in which a sample wakes the task."""
+
+    async def one():
+        sampler = reckon.sample([sys.executable, "-S", "-c", FAULTS], events="page-faults", period=1)
+        loop = asyncio.get_running_loop()
+        add_reader, n = loop.add_reader, 0
+
+        def add_and_cancel(fd, callback):
+            def seen():
+                callback()
+                if n > 300:
+                    loop.call_soon(task.cancel)
+
+            add_reader(fd, seen)
 
         async def all_of_it():
+            nonlocal n
             async for _ in sampler:
-                first.set()
+                n += 1
 
+        loop.add_reader = add_and_cancel
         task = asyncio.create_task(all_of_it())
-        await first.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+        done, _ = await asyncio.wait({task}, timeout=120)
+        assert done and task.cancelled() and n < 3000
         return sampler
 
-    assert asyncio.run(main()).returncode is not None and zombies() == 0
+    for _ in range(3):
+        assert asyncio.run(one()).returncode is not None and zombies() == 0
+
+
+def test_an_event_loop_goes_on_while_a_program_ends():
+    """One that ignores signals is given its time, and the loop is not held up for it."""
+    deaf = "import signal, sys, mmap, time\nfor s in (signal.SIGINT, signal.SIGTERM): signal.signal(s, signal.SIG_IGN)\n" + FAULTS.partition("\n")[2]
+
+    async def main():
+        longest, last, n = 0.0, time.monotonic(), 0
+
+        async def tick():
+            nonlocal longest, last
+            while True:
+                await asyncio.sleep(0.01)
+                longest, last = max(longest, time.monotonic() - last), time.monotonic()
+
+        ticking = asyncio.create_task(tick())
+        async with reckon.sample([sys.executable, "-S", "-c", deaf], events="page-faults", period=1, stdout=reckon.PIPE) as s:
+            async for _ in s:
+                n += 1
+                if n > 5000:  # it has told the kernel what it ignores
+                    break
+        ticking.cancel()
+        return s, longest
+
+    sampler, longest = asyncio.run(main())
+    assert sampler.returncode == -signal.SIGKILL and zombies() == 0 and sampler.stdout == b""
+    assert longest < 0.9  # each step is given a second
+
+
+def test_a_cancelled_end_kills():
+    deaf = "import signal, mmap, time\nfor s in (signal.SIGINT, signal.SIGTERM): signal.signal(s, signal.SIG_IGN)\n" + FAULTS.partition("\n")[2]
+
+    async def main():
+        s = reckon.sample([sys.executable, "-S", "-c", deaf], events="page-faults", period=1)
+        samples = s.__aiter__()
+        for _ in range(5000):
+            await samples.__anext__()
+        ending = asyncio.create_task(s.aclose())
+        await asyncio.sleep(0.01)
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+        await samples.aclose()
+        return s
+
+    assert asyncio.run(main()).returncode == -signal.SIGKILL and zombies() == 0
 
 
 def test_a_process_that_ends_ends_the_samples():

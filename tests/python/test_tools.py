@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import in_a_thread, touch
 
 import reckon
 
@@ -62,6 +63,32 @@ def test_magics():
         shell.run_line_magic("reckon", "-e page-fautls 1")
 
 
+def test_magics_keep_their_counts():
+    """As the value of a cell, which IPython keeps, and in `_reckon`: also where more follows, and where the statement raises."""
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    shell.run_cell("%load_ext reckon")
+    done = shell.run_cell("%reckon -e page-faults 3 + 4", store_history=True)
+    assert isinstance(done.result, reckon.Counter) and shell.user_ns["_reckon"] is done.result
+    shell.run_cell("import mmap\nkept = %reckon -e page-faults mmap.mmap(-1, 4096)[0]\nafter = 1")
+    assert shell.user_ns["kept"]["page-faults"] >= 1 and shell.user_ns["_reckon"] is shell.user_ns["kept"]
+    shell.run_cell("%%reckon -e page-faults\nmmap.mmap(-1, 4096)[0]\n1/0")
+    assert shell.user_ns["_reckon"] is not shell.user_ns["kept"] and shell.user_ns["_reckon"]["page-faults"] >= 1
+
+
+def test_magics_count_the_process():
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "reckon")
+    shell.user_ns["other"] = lambda: in_a_thread(touch, 3000)
+    assert shell.run_line_magic("reckon", "-e page-faults other()")["page-faults"] >= 3000
+    assert shell.run_line_magic("reckon", "-t -e page-faults other()")["page-faults"] < 2000
+
+
 def test_plugin(pytester):
     pytester.makepyfile("""
         import pytest
@@ -92,13 +119,64 @@ def test_plugin(pytester):
     # As installed, it is known by its entry point.
     known = any(entry.name == "reckon" for entry in importlib.metadata.entry_points(group="pytest11"))
     plugin = () if known else ("-p", "reckon.pytest_plugin")
-    done = pytester.runpytest_subprocess(*plugin, "--reckon=page-faults")
+    done = pytester.runpytest_subprocess(*plugin, "--reckon-events", "page-faults")
     done.assert_outcomes(passed=2, failed=4)
     done.stdout.fnmatch_lines(["*over budget: page-faults: * of at most 10*", "*its own reason*", "*a budget is given so*", "*= reckon =*", "*page-faults*test", "*test_plain*"])
     done = pytester.runpytest_subprocess(*plugin)
     done.assert_outcomes(passed=2, failed=4)
     assert "= reckon =" not in done.stdout.str() and "AttributeError" not in done.stdout.str()
     assert "FAILED test_plugin.py::test_over - Failed: reckon: over budget" in done.stdout.str().replace("\n", " ") or "\nreckon: over budget" in done.stdout.str()
+
+
+def test_the_plugin_takes_files(pytester):
+    """`pytest --reckon FILE` counts the tests of that file; events are an option of their own."""
+    name = pytester.makepyfile("""
+        def test_one():
+            pass
+    """).name  # fmt: skip
+    known = any(entry.name == "reckon" for entry in importlib.metadata.entry_points(group="pytest11"))
+    plugin = () if known else ("-p", "reckon.pytest_plugin")
+    done = pytester.runpytest_subprocess(*plugin, "--reckon", name)
+    done.assert_outcomes(passed=1)
+    done.stdout.fnmatch_lines(["*= reckon =*", "*page-faults*test", "*test_one*"])
+    done = pytester.runpytest_subprocess(*plugin, "--reckon-events", name)
+    assert done.ret == 4 and "--reckon-events" in done.stderr.str() + done.stdout.str()
+
+
+def test_budgets_hold_for_other_threads(pytester):
+    pytester.makepyfile("""
+        import mmap, threading
+        import pytest
+
+        def touch():
+            memory = mmap.mmap(-1, 3000 * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+            for i in range(3000):
+                memory[i * mmap.PAGESIZE] = 1
+
+        def in_a_thread():
+            thread = threading.Thread(target=touch)
+            thread.start()
+            thread.join()
+
+        @pytest.mark.reckon(budget={"page-faults": 2000})
+        def test_over():
+            in_a_thread()
+
+        @pytest.mark.reckon(budget={"page-faults": 2000}, scope="thread")
+        def test_of_this_thread():
+            in_a_thread()
+
+        @pytest.mark.reckon(budget={"page-faults": 2000}, scope="universe")
+        def test_bad():
+            pass
+    """)  # fmt: skip
+    known = any(entry.name == "reckon" for entry in importlib.metadata.entry_points(group="pytest11"))
+    done = pytester.runpytest_subprocess(*(() if known else ("-p", "reckon.pytest_plugin")), "--reckon-events=page-faults")
+    done.assert_outcomes(passed=1, failed=2)
+    done.stdout.fnmatch_lines(["*over budget: page-faults: [3-9],??? of at most 2,000*", "*a budget is given so*"])
+    (shown,) = [line for line in done.outlines if "test_of_this_thread" in line and "::" in line and "PASS" not in line][-1:]
+    assert int(shown.split()[0].replace(",", "")) >= 3000
 
 
 # The beginning of a script that has Python name its functions: Python leaves /tmp/perf-PID.map.
