@@ -7,6 +7,7 @@
 #include "print.h"
 #include "report.h"
 #include "shape.h"
+#include "unnamed.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -311,5 +312,9 @@ int verb_diff(int argc, char **argv)
     }
     status = show(d, &w.shape, w.view.again);
     rk_profile_diff_free(d);
+    if (!w.shape.format) {
+        unnamed_print(before.profiles[0], "before: ");
+        unnamed_print(after.profiles[0], "after: ");
+    }
     return status == 0 && (before.damaged || after.damaged) ? STATUS_FAILED : status;
 }

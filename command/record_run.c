@@ -116,7 +116,7 @@ static void print_closing(struct loop *l, const struct rk_capture_stats *stats)
                 o->delay_ms > 0 ? "it ended before the delay (-D) was over"
                                 : "no word enable came through --control");
     record_names_say(&l->names);
-    if (stats->code_maps)
+    if (stats->code_maps && !l->names.stored)
         fprintf(stderr, "  code made at run time is named by %s /tmp/perf-PID.map: keep it\n",
                 print_some(stats->code_maps, "file", number, sizeof number));
     if (!pipe) {

@@ -3,6 +3,7 @@
 #include "command.h"
 #include "print.h"
 #include "recording.h"
+#include "unnamed.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -348,22 +349,6 @@ static int print_shares(const struct rk_profile *profile, uint32_t per, const ch
     return 0;
 }
 
-static void print_unnamed(const struct rk_profile *profile, const struct rk_profile_summary *s)
-{
-    char count[40], module[256];
-
-    if (!s->unnamed)
-        return;
-    printf("\n%s could not be named (%.1f %%):\n", print_some(s->unnamed, "sample", count, sizeof count),
-           percent(s->unnamed, s->samples));
-    for (size_t i = 0; i < rk_profile_unnamed_count(profile) && i < 10; i++) {
-        struct rk_unnamed u = {.size = sizeof u};
-        rk_profile_unnamed_get(profile, i, &u);
-        printf("  %8s  %s: %s\n", print_count(u.samples, count, sizeof count),
-               print_safe(u.module, module, sizeof module), rk_miss_text(u.miss));
-    }
-}
-
 int report_text(const struct rk_profile *profile, const struct report *how)
 {
     struct rk_profile_summary s = {.size = sizeof s};
@@ -392,6 +377,6 @@ int report_text(const struct rk_profile *profile, const struct report *how)
     }
     rk_aggregate_free(a);
     if (status == 0)
-        print_unnamed(profile, &s);
+        unnamed_print(profile, "");
     return status;
 }

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
 C
 cc -o jit jit.c || { echo "no compiler"; exit 77; }
 
-"$RECKON" record -e cpu-clock:u ./jit 'LazyCompile:~sum /srv/add up.js:3' >map 2>err
+"$RECKON" record --no-names -e cpu-clock:u ./jit 'LazyCompile:~sum /srv/add up.js:3' >map 2>err
 status=$?
 [ $status = 77 ] && { echo "no code can be made at run time here"; exit 77; }
 [ $status = 0 ] || fail "record: $status"
@@ -47,6 +47,14 @@ grep -q 'code made at run time is named by 1 file /tmp/perf-PID.map: keep it' er
 "$RECKON" report >out 2>err || fail "report"
 grep -q 'LazyCompile:~sum /srv/add up.js:3' out || fail "the name in perf-PID.map"
 ! grep -q 'an older one' out || fail "a line that another one overrode"
+rm "$(cat map)"
+
+# Its names are stored: the map is not needed any more.
+"$RECKON" record -e cpu-clock:u ./jit 'LazyCompile:~sum /srv/add up.js:3' >map 2>err || fail "record"
+! grep -q 'perf-PID.map' err || fail "a map whose names are stored is to be kept"
+rm "$(cat map)"
+"$RECKON" report >out 2>err || fail "report"
+grep -q 'LazyCompile:~sum /srv/add up.js:3' out || fail "the name that is stored"
 
 "$RECKON" record -e cpu-clock:u ./jit >no 2>err || fail "record"
 ! grep -q 'perf-PID.map' err || fail "a map is noted where there is none"
