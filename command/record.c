@@ -24,6 +24,7 @@ enum {
     REGS,
     PHYS_DATA,
     OFF_CPU,
+    ALL_CGROUPS,
     DURATION,
     CONTROL_AT,
     OVERWRITE,
@@ -42,6 +43,7 @@ static const struct option table[] = {
     {'a', 'a', "all-cpus", NULL, "sample the whole machine"},
     {'C', 'C', "cpu", "LIST", "sample these CPUs: 0-3,8"},
     {'G', 'G', "cgroup", "LIST", "sample what runs in these cgroups"},
+    {ALL_CGROUPS, 0, "all-cgroups", NULL, "tell of each sample which cgroup it is in; -G does"},
     {'i', 'i', "no-inherit", NULL, "do not sample threads and children born later"},
     {PER_THREAD, 0, "per-thread", NULL, "the same, of the threads there are"},
     {'F', 'F', "freq", "HZ", "samples a second, 3999 by default; max: what the kernel allows"},
@@ -144,6 +146,9 @@ static int take_what(const struct options *o, int id, struct record_options *r)
         return record_take_branches(o, r);
     case OFF_CPU:
         r->off_cpu = true;
+        return 0;
+    case ALL_CGROUPS:
+        r->all_cgroups = true;
         return 0;
     default:
         return 0;

@@ -35,7 +35,7 @@ struct record_options {
     char **command; /* NULL: none */
 
     uint64_t period, frequency;
-    bool frequency_max, off_cpu;
+    bool frequency_max, off_cpu, all_cgroups;
     bool each; /* neither -F nor -c: what happens one by one is sampled each time */
     struct callgraph callgraph;
     uint64_t sample; /* RK_SAMPLE_… beside what call chains need */

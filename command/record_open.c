@@ -153,6 +153,11 @@ static void fill_options(const struct record_options *o, struct rk_host *host, s
         ret->records |= RK_RECORDS_BUILD_IDS;
     if (rk_host_feature(host, RK_FEATURE_KSYMBOL) == 1 && rk_host_feature(host, RK_FEATURE_BPF_EVENT) == 1)
         ret->records |= RK_RECORDS_CODE; /* a BPF program may be gone when its name is looked for */
+    if (o->all_cgroups || (o->cgroups && rk_host_feature(host, RK_FEATURE_CGROUP) == 1 &&
+                           rk_host_feature(host, RK_FEATURE_SAMPLE_CGROUP) == 1)) {
+        ret->records |= RK_RECORDS_CGROUPS;
+        ret->sample |= RK_SAMPLE_CGROUP;
+    }
     if (o->off_cpu) {
         ret->records |= RK_RECORDS_SWITCHES;
         ret->sample |= sees_switches(host) ? RK_SAMPLE_CALLCHAIN : 0;

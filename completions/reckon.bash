@@ -20,7 +20,7 @@ _reckon() {
         ;;
     compare) options='-r --runs --time -w --warmup -e --event --reference -n --names -L --parameter-list -P --parameter-scan -D --parameter-step --setup --prepare --cleanup --ignore-failure --shell --input --show-output --seed --json --csv --markdown -h --help' ;;
     record)
-        options='-e --event --filter -p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup -i --no-inherit
+        options='-e --event --filter -p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup --all-cgroups -i --no-inherit
             --per-thread -F --freq -c --count -g --call-graph --keep-stacks --no-names --stack-size --max-stack --user-callchains
             --regs -d --data --phys-data -W --weight -b --branch-any -j --branch-filter --off-cpu -D
             --delay --duration --control -k --clockid -m --mmap-pages --overwrite --switch-output -o

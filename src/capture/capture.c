@@ -256,6 +256,7 @@ int capture_follow(struct rk_capture *c, const struct rk_record *record)
         break;
     case RK_RECORD_FORK:
     case RK_RECORD_EXIT:
+    case RK_RECORD_CGROUP:
         break;
     default:
         return 0;
@@ -374,7 +375,19 @@ static int flush_if_due(struct rk_capture *c, bool now)
     return perfdata_writer_flush(c->writer);
 }
 
-/* No more will come: the set is stopped and everything in the rings written. */
+static int put_cgroup(void *context, const struct perf_header *header)
+{
+    struct rk_capture *c = context;
+    struct rk_record record = {.type = header->type, .bytes = header->size, .data = (const void *)header};
+    struct rk_cgroup cgroup = {.size = sizeof cgroup};
+
+    if (rk_record_cgroup(&record, &cgroup) < 0 || *rk_image_cgroup(c->image, cgroup.id))
+        return 0;
+    return capture_append(c, header, header->size);
+}
+
+/* No more will come: the set is stopped and everything in the rings written. The kernel does not tell an event of a cgroup of
+ * one that was made by others than its own: those that are there and were not told follow. */
 int capture_end(struct rk_capture *c)
 {
     if (c->ended)
@@ -384,6 +397,8 @@ int capture_end(struct rk_capture *c)
     int r = rk_stream_drain(c->stream);
     if (r == 0)
         r = capture_round(c);
+    if (r == 0)
+        r = live_cgroups(c->stream, put_cgroup, c);
     return r < 0 ? r : flush_if_due(c, true);
 }
 

@@ -74,6 +74,9 @@ int live_collect(struct rk_stream *stream);
 /* Makes these parts of the world (WORLD_…) as it is now; they go out before anything else. Returns 0; or -errno, and what was
  * made so far goes out. */
 int live_world(struct rk_stream *stream, uint32_t parts);
+/* The cgroups as they are now, each given to `put`, if the set asks for them. Returns 0 or -errno. */
+int live_cgroups(struct rk_stream *stream, int (*put)(void *context, const struct perf_header *record),
+                 void *context);
 /* Whether the set's options ask for it: for RK_RECORDS_PROFILE, and not for no_world. */
 bool live_world_wanted(const struct rk_set *set);
 /* The world as a stream of the set begins with it: now where the set is enabled, else when it will be. Returns 0 or -errno. */

@@ -150,6 +150,34 @@ static const struct layout *first_layout(const struct rk_stream *st)
     return &st->events.items[i].layout;
 }
 
+/* The cgroups that samples may be in. */
+static int world_hierarchy(const struct rk_set *set, struct world *world)
+{
+    const char *mount = NULL;
+    int r = rk_host_mount(set_host(set), RK_MOUNT_CGROUP1, &mount);
+
+    if (r == -ENOENT)
+        r = rk_host_mount(set_host(set), RK_MOUNT_CGROUP2, &mount);
+    return r < 0 ? world_unless_hidden(r) : world_cgroups(world, mount);
+}
+
+int live_cgroups(struct rk_stream *st, int (*put)(void *context, const struct perf_header *record),
+                 void *context)
+{
+    const struct rk_set *set = st->live->set;
+    struct world *world;
+
+    if (!(set_options(set)->records & RK_RECORDS_CGROUPS) || !live_world_wanted(set))
+        return 0;
+    if (!(world = malloc(sizeof *world)))
+        return -ENOMEM;
+    *world = (struct world){
+        .root = set_host(set)->root, .layout = first_layout(st), .put = put, .context = context};
+    int r = world_hierarchy(set, world);
+    free(world);
+    return r;
+}
+
 int live_world(struct rk_stream *st, uint32_t parts)
 {
     struct live_world *at = &st->live->world;
@@ -170,6 +198,8 @@ int live_world(struct rk_stream *st, uint32_t parts)
         r = world_kernel(world);
         if (r == 0 && (set_options(set)->records & RK_RECORDS_CODE) && sees_kernel(set))
             r = world_bpf(world);
+        if (r == 0 && (set_options(set)->records & RK_RECORDS_CGROUPS))
+            r = world_hierarchy(set, world);
     }
     if (r == 0 && (parts & WORLD_TASKS))
         r = world_tasks(set, world);

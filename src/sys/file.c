@@ -231,7 +231,8 @@ int sys_file_load(int root, const char *path, size_t limit, char **ret, size_t *
     return 0;
 }
 
-int sys_dir_each(int root, const char *path, int (*each)(void *context, const char *name), void *context)
+static int each_entry(int root, const char *path, bool directories,
+                      int (*each)(void *context, const char *name), void *context)
 {
     int fd = sys_open_at(root, path, O_RDONLY | O_DIRECTORY, 0), rc = 0;
     const struct dirent *entry;
@@ -245,7 +246,8 @@ int sys_dir_each(int root, const char *path, int (*each)(void *context, const ch
         return rc;
     }
     while (rc == 0 && (errno = 0, entry = readdir(dir)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            (!directories || entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN))
             rc = each(context, entry->d_name);
         else
             continue;
@@ -253,6 +255,17 @@ int sys_dir_each(int root, const char *path, int (*each)(void *context, const ch
         rc = -errno;
     closedir(dir);
     return rc;
+}
+
+int sys_dir_each(int root, const char *path, int (*each)(void *context, const char *name), void *context)
+{
+    return each_entry(root, path, false, each, context);
+}
+
+int sys_dir_each_below(int root, const char *path, int (*each)(void *context, const char *name),
+                       void *context)
+{
+    return each_entry(root, path, true, each, context);
 }
 
 int sys_file_status(int fd, struct sys_status *ret)

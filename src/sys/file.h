@@ -49,6 +49,9 @@ int sys_file_load(int root, const char *path, size_t limit, char **ret, size_t *
 /* Calls `each` with every name of a directory but . and .., in the directory's own order, until it returns non-zero,
  * which is then returned. 0 or -errno. */
 int sys_dir_each(int root, const char *path, int (*each)(void *context, const char *name), void *context);
+/* The same without what is known to be no directory. */
+int sys_dir_each_below(int root, const char *path, int (*each)(void *context, const char *name),
+                       void *context);
 
 /* read(2)/pread(2)/write(2)/pwrite(2) in full, EINTR retried. Reads: bytes got, less only at the end of the file. */
 int64_t sys_read_some(int fd, void *buffer, size_t n); /* one read(2): what a pipe has now, 0 at its end */

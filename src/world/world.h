@@ -4,6 +4,7 @@
  *     kernel.c    where the kernel and its modules lie
  *     bpf.c       the functions of BPF programs
  *     process.c   processes, their threads' names and their mappings
+ *     cgroup.c    the paths of cgroups
  *
  * Records have the trailer of an event's layout, with no time and no id.
  */
@@ -31,6 +32,10 @@ struct world {
 
 int world_kernel(struct world *world);
 int world_bpf(struct world *world);
+
+/* The cgroups of the hierarchy that is mounted at `mount`, WORLD_CGROUPS_MOST of them, higher ones first. */
+int world_cgroups(struct world *world, const char *mount);
+#define WORLD_CGROUPS_MOST 16384u
 
 /* A process or thread by its id: of a process all threads, of another thread that one. */
 int world_task(struct world *world, int32_t id);
