@@ -29,9 +29,9 @@ static bool is_change(uint32_t type, uint16_t misc)
            (type == RK_RECORD_COMM && misc & RK_MISC_COMM_EXEC);
 }
 
-/* reader_answer. All events have one layout, or the reader would not ask. */
-static size_t answer(void *context, const struct perf_header *header, const struct rk_sample *sample,
-                     unsigned char *to, size_t room)
+/* reader_answer. */
+static size_t answer(void *context, const struct perf_header *header, uint32_t event,
+                     const struct rk_sample *sample, unsigned char *to, size_t room)
 {
     struct frames *frames = context;
 
@@ -47,7 +47,7 @@ static size_t answer(void *context, const struct perf_header *header, const stru
     known.chain = frames->answer;
     known.chain_n = n;
     known.present |= RK_SAMPLE_CALLCHAIN;
-    int bytes = encode_sample(frames->file, header->misc, &known, to, room);
+    int bytes = encode_sample(&frames->layouts[event], header->misc, &known, to, room);
     return bytes < 0 ? 0 : (size_t)bytes;
 }
 
@@ -74,7 +74,7 @@ void frames_fed(struct frames *frames, const struct rk_record *record)
 
 int frames_answered(struct frames *frames, const struct rk_record *record, struct rk_sample *ret)
 {
-    int r = layout_sample(frames->file, record, ret);
+    int r = layout_sample(&frames->layouts[record->event], record, ret);
 
     if (r == 0)
         frames->tally.whole++;
@@ -117,8 +117,6 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
         if (layout_init(&frames->layouts[i], &attr) < 0)
             return fail_argument(e, RK_STAGE_CAPTURE, "%s: its sample fields can't be together",
                                  set_event(set, i)->name);
-        if (!frames->file)
-            frames->file = &frames->layouts[i];
     }
     return 0;
 }

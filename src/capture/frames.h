@@ -28,9 +28,8 @@ struct frames {
     unsigned char *record;  /* scratch: one record */
     uint64_t regs;          /* a mask: registers that samples keep */
     uint64_t kept[64];      /* scratch: these */
-    const struct layout *file; /* of the first that has stacks */
-    struct memo *memo;         /* NULL: the reader answers nothing */
-    uint64_t *answer;          /* scratch of the reader's: the words of a chain */
+    struct memo *memo;      /* NULL: the reader answers nothing */
+    uint64_t *answer;       /* scratch of the reader's: the words of a chain */
 };
 
 /* For the set's events that have stacks; where there are none, or this machine's can't be unwound, nothing is. `regs`:

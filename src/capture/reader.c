@@ -163,6 +163,18 @@ static size_t copy_shorter(struct reader *reader, const struct perf_header *head
     return shorter.size;
 }
 
+/* The event of a sample, if its layout is known and has stacks; RK_NO_EVENT: it is copied as it is. */
+static uint32_t event_of(const struct reader_stacks *stacks, const struct perf_header *header)
+{
+    uint32_t event = 0;
+    uint64_t id;
+
+    if (stacks->ids)
+        event = layout_id(&stacks->layouts[0], header, &id) < 0 ? RK_NO_EVENT : table_get(stacks->ids, id);
+    return event == RK_NO_EVENT || !(stacks->layouts[event].sample_type & RK_SAMPLE_STACK_USER) ? RK_NO_EVENT
+                                                                                                : event;
+}
+
 /* One record: its answer, if that pays for the headers of two parts, so that a ring's records fit in as many bytes as they
  * had; else its copy. */
 static void copy_record(struct reader *reader, const struct perf_header *header, uint64_t offset,
@@ -175,11 +187,13 @@ static void copy_record(struct reader *reader, const struct perf_header *header,
     struct rk_sample sample = {.size = sizeof sample};
 
     reader->execs += header->type == RK_RECORD_COMM && header->misc & RK_MISC_COMM_EXEC;
+    uint32_t event =
+        header->type == RK_RECORD_SAMPLE ? event_of(&reader->stacks, header) : (uint32_t)RK_NO_EVENT;
     bool decoded =
-        header->type == RK_RECORD_SAMPLE && layout_sample(reader->stacks.layout, &record, &sample) == 0;
+        event != RK_NO_EVENT && layout_sample(&reader->stacks.layouts[event], &record, &sample) == 0;
     if (reader->stacks.answer && (reader->calm || !decoded)) {
         size_t room = header->size > 2 * sizeof c->part ? header->size - 2 * sizeof c->part : 0;
-        size_t n = reader->stacks.answer(reader->stacks.context, header, decoded ? &sample : NULL,
+        size_t n = reader->stacks.answer(reader->stacks.context, header, event, decoded ? &sample : NULL,
                                          part_room(c, true), room);
         if (n) {
             part_take(c, offset, n, true);
@@ -219,9 +233,9 @@ static void copy_ring(struct reader *reader, uint32_t index, uint64_t waiting, s
 
     part_begin(&c, index, ring_offset(ring), false);
     /* ring_waiting() has fixed the head: the runs together are just that long. */
-    if (reader->stacks.layout)
+    if (reader->stacks.layouts)
         r = copy_records(reader, ring, waiting, &c);
-    while (!reader->stacks.layout && c.part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
+    while (!reader->stacks.layouts && c.part.n < waiting && (r = ring_span(ring, &run, &n)) == 1) {
         memcpy(block->bytes + block->used, run, n);
         c.part.n += n;
         block->used += n;
@@ -251,7 +265,7 @@ static void pass(struct reader *reader)
 
     for (uint32_t i = 0; i < reader->n; i++)
         ring_waiting(reader->rings[i]);
-    reader->calm = reader->stacks.layout && is_calm(reader);
+    reader->calm = reader->stacks.layouts && is_calm(reader);
     for (uint32_t i = 0; i < reader->n; i++) {
         uint64_t waiting = reader->rings[i]->head - ring_offset(reader->rings[i]);
         if (waiting == 0)

@@ -6,7 +6,7 @@
  *     ring 1 ─┼─ pass ─→ block │ part: ring, offset, n │ bytes │ part … │   ─→ … ─→ reader_blocks() ─→ order
  *     ring n ─┘                                   └── round: the pass ended with this block
  *
- * With `stacks` (all records are of its layout, and their stacks are only to be unwound) a sample's stack goes without what
+ * With `stacks` (its layouts are of the samples, and their stacks are only to be unwound) a sample's stack goes without what
  * lies behind its frames, which is most of it: the room that the kernel had left, and what is above the thread's outermost
  * frame (arguments and environment, the thread library's own) once who unwinds has said where that is. Its size becomes
  * what is left and a word, so that it does not look cut. Else the reader looks at no record.
@@ -24,6 +24,7 @@
 #ifndef CAPTURE_READER_H
 #define CAPTURE_READER_H
 
+#include "base/table.h"
 #include "record/layout.h"
 #include "ring/ring.h"
 #include "stream/live.h"
@@ -33,8 +34,8 @@
 
 /* Writes what goes on in place of a sample whose stack is known already. Returns its bytes, at most `room`; 0: it is not
  * known, or does not fit. With other records (`sample` is NULL) it is called to notice them. Only the reader's thread calls it. */
-typedef size_t reader_answer(void *context, const struct perf_header *header, const struct rk_sample *sample,
-                             unsigned char *to, size_t room);
+typedef size_t reader_answer(void *context, const struct perf_header *header, uint32_t event,
+                             const struct rk_sample *sample, unsigned char *to, size_t room);
 
 struct reader_part {
     uint64_t ring, offset, n; /* n bytes follow: whole records, from the ring's offset on */
@@ -55,10 +56,11 @@ struct reader {
     int (*wait)(void *context, int timeout_ms); /* for records; called by the reader alone */
     void *context;
     struct reader_stacks {
-        const struct layout *layout; /* NULL: records are copied as they are */
-        uint32_t sp;                 /* the kernel's number of the register that stacks are dumped from */
-        reader_answer *answer;       /* NULL: none */
-        void *context;               /* … of it */
+        const struct layout *layouts; /* by event; NULL: records are copied as they are */
+        const struct table *ids;      /* id → event; NULL: there is one event. Neither changes */
+        uint32_t sp;                  /* the kernel's number of the register that stacks are dumped from */
+        reader_answer *answer;        /* NULL: none */
+        void *context;                /* … of it */
     } stacks;
     uint64_t tops
         [READER_TOPS]; /* atomic: of a thread, by its id: id << 40 | address of its stack's top >> 8; 0: none */
@@ -111,7 +113,7 @@ void reader_exec(struct reader *reader, int32_t tid);
 uint64_t reader_full(struct reader *reader);
 
 /* Starts a reader of the stream's rings; the stream takes from it until close(). `limit`: bytes that may wait. `wanted`: NULL, or
- * stacks are only to be unwound, and come without what is no frame, or answered; its layout is found here. 0 or -errno. */
+ * stacks are only to be unwound, and come without what is no frame, or answered; layouts are found here. 0 or -errno. */
 int reader_open(struct rk_stream *stream, size_t limit, const struct reader_stacks *wanted,
                 struct reader **ret);
 

@@ -83,19 +83,42 @@ static int look(void *context, int timeout_ms)
     return live_look(context, timeout_ms);
 }
 
-/* The layout of all events' samples, or NULL: they differ, or carry no stacks. */
-static const struct layout *stacks_of_all(const struct rk_stream *st)
+/* The layouts of samples, by event, and which id is whose; what is not alike in where ids stand, or has no stack, is left as
+ * it is. A copy: the stream is another thread's. 0 or -ENOMEM. */
+static int take_layouts(const struct rk_stream *st, struct reader_stacks *ret)
 {
-    const struct layout *first = &st->events.items[0].layout;
+    struct layout *layouts = calloc(st->events.n, sizeof *layouts);
+    struct table *ids = calloc(1, sizeof *ids);
+    bool any = false, good = layouts && ids;
 
-    for (size_t i = 0; i < st->events.n; i++) {
-        const struct layout *l = &st->events.items[i].layout;
-        if (!(l->sample_type & RK_SAMPLE_STACK_USER) || l->sample_type != first->sample_type ||
-            l->read_format != first->read_format || l->branch_sample_type != first->branch_sample_type ||
-            l->regs_user != first->regs_user || l->regs_intr != first->regs_intr)
-            return NULL;
+    for (size_t i = 0; good && i < st->events.n; i++) {
+        layouts[i] = st->events.items[i].layout;
+        any |= (layouts[i].sample_type & RK_SAMPLE_STACK_USER) != 0;
     }
-    return first;
+    for (size_t i = 0; good && i < st->ids.room; i++)
+        if (st->ids.slots[i].value != TABLE_NONE)
+            good = table_put(ids, st->ids.slots[i].key, st->ids.slots[i].value) == 0;
+    if (good && any && (st->events.n == 1 || !st->mixed)) {
+        ret->layouts = layouts;
+        layouts = NULL;
+        if (st->events.n > 1) {
+            ret->ids = ids;
+            ids = NULL;
+        }
+    }
+    free(layouts);
+    if (ids)
+        table_free(ids);
+    free(ids);
+    return good ? 0 : -ENOMEM;
+}
+
+static void drop_layouts(const struct reader_stacks *stacks)
+{
+    free((void *)(uintptr_t)stacks->layouts);
+    if (stacks->ids)
+        table_free((struct table *)(uintptr_t)stacks->ids);
+    free((void *)(uintptr_t)stacks->ids);
 }
 
 int reader_open(struct rk_stream *st, size_t limit, const struct reader_stacks *wanted, struct reader **ret)
@@ -104,9 +127,10 @@ int reader_open(struct rk_stream *st, size_t limit, const struct reader_stacks *
     struct reader_stacks stacks = wanted ? *wanted : (struct reader_stacks){0};
     struct ring **rings = calloc(live->n, sizeof *rings);
 
-    if (!rings)
+    if (!rings || (wanted && take_layouts(st, &stacks) < 0)) {
+        free(rings);
         return -ENOMEM;
-    stacks.layout = wanted ? stacks_of_all(st) : NULL;
+    }
     if (st->deferred)
         stacks.answer = NULL; /* what completes a chain looks at the sample as the kernel wrote it */
     for (uint32_t i = 0; i < live->n; i++)
@@ -115,6 +139,7 @@ int reader_open(struct rk_stream *st, size_t limit, const struct reader_stacks *
     int r = reader_start(&reader, rings, live->n, set_ring_bytes(live->set).now, limit, stacks, look, live);
     if (r < 0) {
         free(rings);
+        drop_layouts(&stacks);
         return r;
     }
     reader->feeder =
@@ -132,5 +157,6 @@ struct reader *reader_close(struct reader *reader, struct rk_stream *st)
         reader_stop(reader); /* a forked child has no such thread */
     live_feed(st, NULL);
     free(reader->rings);
+    drop_layouts(&reader->stacks);
     return reader_free(reader);
 }

@@ -144,7 +144,7 @@ static void copy(uint64_t start, bool stacks, bool top)
     struct reader *p = NULL;
     assert_int_equal(layout_init(&layout, &attr), 0);
     assert_int_equal(reader_start(&p, &f.ring, 1, BYTES, 64 << 20,
-                                  (struct reader_stacks){.layout = stacks ? &layout : NULL, .sp = SP},
+                                  (struct reader_stacks){.layouts = stacks ? &layout : NULL, .sp = SP},
                                   no_wait, NULL),
                      0);
     if (top)
@@ -250,7 +250,7 @@ static void an_exec(void **state)
     struct reader *p = NULL;
     assert_int_equal(layout_init(&layout, &attr), 0);
     assert_int_equal(reader_start(&p, &f.ring, 1, BYTES, 64 << 20,
-                                  (struct reader_stacks){.layout = &layout, .sp = SP}, no_wait, NULL),
+                                  (struct reader_stacks){.layouts = &layout, .sp = SP}, no_wait, NULL),
                      0);
     reader_top(p, 10, BASE + 1024);
     put_sample(&f, 10, 0, BASE, DUMP, 3000);
@@ -302,11 +302,12 @@ struct knower {
     unsigned answers;
 };
 
-static size_t answer(void *context, const struct perf_header *header, const struct rk_sample *sample,
-                     unsigned char *to, size_t room)
+static size_t answer(void *context, const struct perf_header *header, uint32_t event,
+                     const struct rk_sample *sample, unsigned char *to, size_t room)
 {
     struct knower *k = context;
 
+    assert_true(!sample || event == 0);
     k->changed = k->changed || !sample;
     if (k->changed || !sample)
         return 0;
@@ -342,7 +343,7 @@ static void a_change_in_another_ring(void **state)
         struct reader *p = NULL;
         assert_int_equal(layout_init(&layout, &attr), 0);
         assert_int_equal(reader_start(&p, rings, 2, BYTES, 64 << 20,
-                                      (struct reader_stacks){&layout, SP, answer, &k}, wait_for_go, &k),
+                                      (struct reader_stacks){&layout, NULL, SP, answer, &k}, wait_for_go, &k),
                          0);
         reader_top(p, 10, BASE + 1024);
         put_sample(&f[0], 10, 0, BASE, DUMP, 3000);
@@ -375,11 +376,12 @@ static void a_change_in_another_ring(void **state)
 }
 
 /* Answers every other sample, with all the room that it has. */
-static size_t answer_in_turn(void *context, const struct perf_header *header, const struct rk_sample *sample,
-                             unsigned char *to, size_t room)
+static size_t answer_in_turn(void *context, const struct perf_header *header, uint32_t event,
+                             const struct rk_sample *sample, unsigned char *to, size_t room)
 {
     unsigned *n = context;
 
+    assert_true(!sample || event == 0);
     if (!sample || ++*n % 2 == 0)
         return 0;
     room -= room % 8;
@@ -400,7 +402,8 @@ static void answers_in_turn(void **state)
     assert_int_equal(layout_init(&layout, &attr), 0);
     struct knower k = {.go = 0};
     assert_int_equal(reader_start(&p, &f.ring, 1, BYTES, 64 << 20,
-                                  (struct reader_stacks){&layout, SP, answer_in_turn, &n}, wait_for_go, &k),
+                                  (struct reader_stacks){&layout, NULL, SP, answer_in_turn, &n}, wait_for_go,
+                                  &k),
                      0);
     while (f.page->data_head + DUMP + 128 < BYTES + 8)
         put_sample(&f, 10, samples++, BASE, DUMP, DUMP);
@@ -427,6 +430,79 @@ static void answers_in_turn(void **state)
     assert_int_equal(answered, (samples + 1) / 2);
     assert_int_equal(parts, samples);
     reader_free(p);
+    free(f.ring);
+    free(f.page);
+}
+
+/* Words of a record behind its header. */
+static void put_words(struct fake *f, uint16_t type, const uint64_t *words, size_t n)
+{
+    struct perf_header header = {type, 2, (uint16_t)(8 + n * 8)};
+    uint64_t at = f->page->data_head;
+    for (size_t i = 0; i < header.size; i++)
+        f->data[(at + i) & (BYTES - 1)] =
+            i < 8 ? ((unsigned char *)&header)[i] : ((const unsigned char *)words)[i - 8];
+    __atomic_store_n(&f->page->data_head, at + header.size, __ATOMIC_RELEASE);
+}
+
+/* Events whose samples have other fields, as those of a clock and of context switches: each is cut by its own; what has no
+ * stack, and what is of an unknown event, stays as it is. */
+static void events_of_several_kinds(void **state)
+{
+    const uint64_t common = RK_SAMPLE_IDENTIFIER | RK_SAMPLE_TID,
+                   stack = common | RK_SAMPLE_REGS_USER | RK_SAMPLE_STACK_USER;
+    struct perf_attr attrs[3] = {{.sample_type = stack | RK_SAMPLE_PERIOD},
+                                 {.sample_type = stack},
+                                 {.sample_type = common | RK_SAMPLE_RAW}};
+    struct fake f = fake_open(8);
+    struct layout layouts[3];
+    struct table ids = {0};
+    struct reader *p = NULL;
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        attrs[i].sample_regs_user = 1u << SP;
+        attrs[i].sample_stack_user = DUMP;
+        assert_int_equal(layout_init(&layouts[i], &attrs[i]), 0);
+        assert_int_equal(table_put(&ids, 70 + i, i), 0);
+    }
+    assert_int_equal(reader_start(&p, &f.ring, 1, BYTES, 64 << 20,
+                                  (struct reader_stacks){.layouts = layouts, .ids = &ids, .sp = SP}, no_wait,
+                                  NULL),
+                     0);
+    reader_top(p, 10, BASE + 1024);
+    for (uint64_t id = 70; id < 74; id++) {
+        uint64_t words[8 + DUMP / 8] = {id, UINT64_C(10) << 32 | 10};
+        size_t n = 2;
+        if (id == 70)
+            words[n++] = 1; /* its period */
+        if (id == 72) {
+            words[n++] = UINT64_C(7) << 32 | 4; /* raw: its size, and so many bytes */
+        } else {
+            words[n++] = 2;
+            words[n++] = BASE;
+            words[n++] = DUMP;
+            n += DUMP / 8;
+            words[n++] = DUMP;
+        }
+        put_words(&f, RK_RECORD_SAMPLE, words, n);
+    }
+    size_t n = collect(p, got, sizeof got), at = 0;
+    for (uint64_t id = 70; id < 74; id++) {
+        const struct perf_header *header = (const void *)(got + at);
+        struct rk_record record;
+        struct rk_sample sample = {.size = sizeof sample};
+        uint32_t event = id == 73 ? 1 : (uint32_t)id - 70;
+        assert_true(at < n);
+        assert_int_equal(layout_record(&layouts[event], header, &record), 0);
+        assert_int_equal(layout_sample(&layouts[event], &record, &sample), 0);
+        assert_int_equal(record.id, id);
+        assert_int_equal(sample.stack_used, id == 72 ? 0 : id == 73 ? DUMP : 1280);
+        assert_int_equal(sample.raw_bytes, id == 72 ? 4 : 0);
+        at += header->size;
+    }
+    assert_int_equal(at, n);
+    reader_free(p);
+    table_free(&ids);
     free(f.ring);
     free(f.page);
 }
@@ -476,6 +552,7 @@ int main(void)
         cmocka_unit_test(an_exec),
         cmocka_unit_test(a_change_in_another_ring),
         cmocka_unit_test(answers_in_turn),
+        cmocka_unit_test(events_of_several_kinds),
         cmocka_unit_test(blocks_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
