@@ -379,16 +379,13 @@ static int add(struct rk_profile_builder *b, const struct rk_sample *sample, uin
     uint64_t time = sample->present & RK_SAMPLE_TIME ? sample->time : 0;
     uint64_t weight = sample->present & RK_SAMPLE_PERIOD && sample->period ? sample->period : what->weight;
     int64_t origin = origin_of(b, sample, event);
-    int64_t cell = origin < 0 ? origin : pairs_add(&b->cells, stack, (uint32_t)origin);
 
-    if (cell < 0)
-        return (int)cell;
-    int rc = 0;
-    if (what->off_cpu && time) {
-        weight = 0; /* until its thread goes on */
-        rc = waits_begin(&b->waits, sample->tid, (uint32_t)cell, time);
-    }
-    return rc < 0 ? rc : builder_add(b, (uint32_t)cell, time, (struct amount){weight, 1});
+    if (origin < 0 || origin >= WAITS_CELL)
+        return origin < 0 ? (int)origin : -EOVERFLOW;
+    if (what->off_cpu && time) /* weighs what comes until its thread goes on */
+        return waits_begin(b, sample->tid, stack, (uint32_t)origin, time);
+    int64_t cell = pairs_add(&b->cells, stack, (uint32_t)origin);
+    return cell < 0 ? (int)cell : builder_add(b, (uint32_t)cell, time, (struct amount){weight, 1});
 }
 
 int rk_profile_builder_feed(struct rk_profile_builder *builder, const struct rk_stream *stream,

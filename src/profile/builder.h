@@ -4,7 +4,7 @@
  *     frames    (module, offset in it), or an address that lies in no module
  *     stacks    of frames, each once, as one prefix tree (stacks.h)
  *     origins   (thread, its name, event, CPU, cgroup)
- *     cells     (stack, origin), and their weights and counts by slices of time (slices.h)
+ *     cells     (stack, origin, or of a wait its turn), and their weights and counts by slices of time (slices.h)
  *
  * Most samples repeat a chain seen before, so the way from a raw chain to its stack is remembered in a cache
  * of fixed size, keyed by two independent 64-bit hashes over the process, its address space's generation
@@ -60,7 +60,7 @@ struct rk_profile_builder {
     struct pairs scenes;      /* (CPU, cgroup) */
     struct pairs origins;     /* (owner, scene) */
 
-    struct pairs cells; /* (stack, origin) */
+    struct pairs cells; /* (stack, origin; or a turn of waits, with WAITS_CELL) */
     struct slices slices;
     struct waits waits; /* off-CPU */
 

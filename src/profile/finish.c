@@ -19,12 +19,35 @@ static void finish_free(struct finish *f)
     maker_free(&f->maker);
 }
 
-/* A stack of the builder's, of addresses → one of the maker's, of functions. */
-static int64_t fold(struct finish *f, uint32_t stack)
+/* Whether a frame of the builder's is in one of the functions through which threads leave the CPU. */
+static bool is_scheduler(const struct finish *f, uint32_t frame, enum waits_how how)
+{
+    const uint64_t *key = unique_key(&f->maker.frames, f->inlines.items[f->functions_of[frame].first]);
+    uint32_t symbol = (uint32_t)key[0], flags = (uint32_t)key[3];
+
+    return flags & RK_FRAME_KERNEL && waits_is_scheduler(intern_text(&f->maker.profile->texts, symbol), how);
+}
+
+/* What a thread that could have gone on was off the CPU for: a frame below what it did. */
+static int64_t preempted(struct finish *f)
+{
+    int64_t symbol = maker_text(&f->maker, "(preempted)"), module = maker_text(&f->maker, "[scheduler]");
+
+    if (symbol < 0 || module < 0)
+        return -ENOMEM;
+    return maker_frame(&f->maker, &(struct maker_frame){.symbol = (uint32_t)symbol,
+                                                        .module = (uint32_t)module,
+                                                        .path = (uint32_t)module});
+}
+
+/* A stack of the builder's, of addresses → one of the maker's, of functions. That of a wait ends with who waits. */
+static int64_t fold(struct finish *f, uint32_t stack, enum waits_how how)
 {
     f->path.n = f->folded.n = 0;
     if (stacks_path(&f->builder->stacks, stack, &f->path) < 0)
         return -ENOMEM;
+    while (how && f->path.n > 1 && is_scheduler(f, f->path.items[f->path.n - 1], how))
+        f->path.n--;
     for (size_t i = 0; i < f->path.n; i++) {
         const struct frame_functions *functions = &f->functions_of[f->path.items[i]];
         if (vector_reserve(&f->folded, functions->n) < 0)
@@ -33,21 +56,49 @@ static int64_t fold(struct finish *f, uint32_t stack)
                functions->n * sizeof *f->folded.items);
         f->folded.n += functions->n;
     }
+    if (how == WAITS_PREEMPTED) {
+        int64_t frame = preempted(f);
+        if (frame < 0 || vector_reserve(&f->folded, 1) < 0)
+            return -ENOMEM;
+        f->folded.items[f->folded.n++] = (uint32_t)frame;
+    }
     return stacks_add(&f->maker.stacks, f->folded.items, f->folded.n);
 }
 
-/* The stacks that cells have: each is folded once. */
-static int stacks(struct finish *f, uint32_t *ret)
+/* A cell in parts. */
+struct cell {
+    uint32_t stack, origin;
+    enum waits_how how;
+};
+
+static struct cell cell_of(const struct rk_profile_builder *b, uint32_t number)
+{
+    struct pair pair = b->cells.items.items[number];
+
+    if (!(pair.b & WAITS_CELL))
+        return (struct cell){pair.a, pair.b, WAITS_NONE};
+    struct pair turn = b->waits.turns.items.items[pair.b & ~WAITS_CELL];
+    return (struct cell){pair.a, turn.a, (enum waits_how)turn.b};
+}
+
+/* The stacks that cells have, by how they were left: each is folded once. */
+static int stacks(struct finish *f, uint32_t *ret[static WAITS_KINDS])
 {
     const struct rk_profile_builder *b = f->builder;
+    size_t n = b->stacks.runs.n;
 
-    memset(ret, 0xff, b->stacks.runs.n * sizeof *ret);
     for (size_t i = 0; i < b->cells.items.n; i++) {
-        uint32_t stack = b->cells.items.items[i].a;
-        int64_t folded = ret[stack] == STACKS_NONE ? fold(f, stack) : ret[stack];
+        struct cell cell = cell_of(b, (uint32_t)i);
+        if (!ret[cell.how]) {
+            if (!(ret[cell.how] = malloc((n + 1) * sizeof **ret)))
+                return -ENOMEM;
+            memset(ret[cell.how], 0xff, n * sizeof **ret);
+        }
+        uint32_t *at = &ret[cell.how][cell.stack];
+        int64_t folded = *at == STACKS_NONE ? fold(f, cell.stack, cell.how) : *at;
         if (folded < 0)
             return (int)folded;
-        ret[stack] = (uint32_t)folded;
+        *at = (uint32_t)folded;
     }
     return 0;
 }
@@ -134,7 +185,7 @@ static int cgroups(struct finish *f, uint32_t *ret)
 
 /* Where the parts of the builder's cells have gone. */
 struct moved {
-    uint32_t *stacks, *threads, *cgroups;
+    uint32_t *stacks[WAITS_KINDS], *threads, *cgroups;
     struct table events;
 };
 
@@ -144,12 +195,12 @@ static int samples(struct finish *f, const struct moved *moved)
 
     for (size_t i = 0; i < b->slices.rows.n; i++) {
         const struct slices_row *row = &b->slices.rows.items[i];
-        struct pair cell = b->cells.items.items[row->cell];
-        struct pair origin = b->origins.items.items[cell.b];
+        struct cell cell = cell_of(b, row->cell);
+        struct pair origin = b->origins.items.items[cell.origin];
         struct pair owner = b->owners.items.items[origin.a], scene = b->scenes.items.items[origin.b];
         bool waits = owner.b < b->event_of.n && b->event_of.items[owner.b].off_cpu && !b->waits.seen;
         struct maker_sample sample = {
-            .stack = moved->stacks[cell.a],
+            .stack = moved->stacks[cell.how][cell.stack],
             .thread = moved->threads[owner.a],
             .event = table_get(&moved->events, owner.b),
             .cpu = scene.a,
@@ -168,16 +219,16 @@ static int rows(struct finish *f, const struct rk_stream *stream)
 {
     const struct rk_profile_builder *b = f->builder;
     struct moved moved = {
-        .stacks = zeroed(b->stacks.runs.n, sizeof *moved.stacks),
         .threads = zeroed(b->identities.items.n, sizeof *moved.threads),
         .cgroups = zeroed(b->cgroups.n, sizeof *moved.cgroups),
     };
-    int rc = moved.stacks && moved.threads && moved.cgroups ? 0 : -ENOMEM;
+    int rc = moved.threads && moved.cgroups ? 0 : -ENOMEM;
 
     if (rc == 0 && (rc = stacks(f, moved.stacks)) == 0 && (rc = threads(f, stream, moved.threads)) == 0 &&
         (rc = events(f, stream, &moved.events)) == 0 && (rc = cgroups(f, moved.cgroups)) == 0)
         rc = samples(f, &moved);
-    free(moved.stacks);
+    for (size_t how = 0; how < WAITS_KINDS; how++)
+        free(moved.stacks[how]);
     free(moved.threads);
     free(moved.cgroups);
     table_free(&moved.events);
