@@ -156,6 +156,14 @@ int view_take(const struct options *o, struct view *view, int id)
     case 'S':
         f->symbol = o->value;
         break;
+    case VIEW_WEIGHT:
+        if (strcmp(o->value, "samples") != 0 && strcmp(o->value, "event") != 0) {
+            options_wrong(o, "--weight: '%s' is none of event, samples", o->value);
+            return OPTIONS_BAD;
+        }
+        f->flags &= ~RK_SELECT_COUNTS;
+        f->flags |= strcmp(o->value, "samples") == 0 ? RK_SELECT_COUNTS : 0;
+        return 0;
     case VIEW_NO_INLINE:
         view->how.flags |= RK_PROFILE_NO_INLINE;
         f->flags |= RK_SELECT_NO_INLINE;

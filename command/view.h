@@ -13,7 +13,16 @@
 #include <stdbool.h>
 
 /* Numbers of the options that have no letter. */
-enum { VIEW_TIME = 0x100, VIEW_THREAD, VIEW_CGROUP, VIEW_SOURCE, VIEW_NO_INLINE, VIEW_RAW, VIEW_OWN };
+enum {
+    VIEW_TIME = 0x100,
+    VIEW_THREAD,
+    VIEW_CGROUP,
+    VIEW_SOURCE,
+    VIEW_NO_INLINE,
+    VIEW_RAW,
+    VIEW_WEIGHT,
+    VIEW_OWN
+};
 
 /* Rows of a verb's table of options. */
 #define VIEW_OPTIONS                                                                                        \
@@ -28,6 +37,8 @@ enum { VIEW_TIME = 0x100, VIEW_THREAD, VIEW_CGROUP, VIEW_SOURCE, VIEW_NO_INLINE,
         {VIEW_SOURCE, 0, "source", "REGEX", "only what came from such a machine, or file that was merged"}, \
         {'d', 'd', "module", "REGEX", "only samples taken in such a module"},                               \
         {'S', 'S', "symbol", "REGEX", "only stacks that have such a function"},                             \
+        {VIEW_WEIGHT, 0, "weight", "WHAT",                                                                  \
+         "what figures are of: event (time, or events; default) or samples, each the same"},                \
         {VIEW_NO_INLINE, 0, "no-inline", NULL, "functions that were inlined are no frames of their own"},   \
     {                                                                                                       \
         VIEW_RAW, 0, "raw", NULL, "look return addresses up as they are, as perf does, not the byte before" \

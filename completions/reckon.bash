@@ -10,7 +10,7 @@ _reckon() {
     verb=${COMP_WORDS[1]}
 
     local options
-    local view='-e --event --time -p --pid --thread -c --comm -C --cpu --cgroup --source -d --module -S --symbol --no-inline --raw'
+    local view='-e --event --time -p --pid --thread -c --comm -C --cpu --cgroup --source -d --module -S --symbol --weight --no-inline --raw'
     case $verb in
     stat)
         options='-e --event -d --detailed -p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup --freeze
@@ -70,6 +70,10 @@ _reckon() {
         ;;
     report-s | *--sort)
         mapfile -t COMPREPLY < <(compgen -W 'self total name function line module thread process comm cgroup cpu event source' -- "$cur")
+        return
+        ;;
+    report--weight | diff--weight | merge--weight | export--weight)
+        mapfile -t COMPREPLY < <(compgen -W 'event samples' -- "$cur")
         return
         ;;
     *--by)

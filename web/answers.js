@@ -13,6 +13,8 @@
 
 /* What the weight of an event is called in a sentence, and what it does there. */
 function subject(event) {
+    if (event.unit === 'samples')
+        return ['the samples', 'are'];
     if (event.name === 'off-cpu')
         return ['the waiting', 'is'];
     const time = event.unit === 'ns' || /^(cpu-|ref-|)cycles\b/.test(event.name) || !event.name;

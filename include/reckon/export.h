@@ -24,12 +24,13 @@ extern "C" {
 /* --- Profiles --- */
 
 /*
- * Writes a profile:
+ * Writes a profile. Weights are sums of periods, as rk_profile_aggregate() has them; for numbers of samples,
+ * export what rk_profile_select() returns with RK_SELECT_COUNTS.
  *
  *   "folded"   One line for each stack, as flamegraph.pl, inferno and speedscope read it:
- *              comm;outermost;…;sampled N, heaviest first. N is a number of samples. Threads of the same name
- *              are one. A frame without a name is "[module]". ';' in a name becomes ':', a control character
- *              ' '.
+ *              comm;outermost;…;sampled N, heaviest first. N is the weight: nanoseconds if the event counts
+ *              time, else a number of events. What weighs nothing is left out. Threads of the same name are
+ *              one. A frame without a name is "[module]". ';' in a name becomes ':', a control character ' '.
  *   "csv"      symbol,module,self,self_percent,total,total_percent, hottest first, quoted by RFC 4180. self
  *              and total are sums of periods, percentages have four decimals.
  *   "json"     One object: version; summary {event, unit, events, samples, weight, threads, first_time,
@@ -47,7 +48,8 @@ extern "C" {
  *              time. Its comments say how many samples were lost. rk_profile_file() reads all of it back.
  *   "speedscope"   speedscope's JSON: a time line for each thread and event. Its name says how many samples
  *                  were lost.
- *   "firefox"  The Firefox Profiler's processed format, likewise. Weights are numbers of samples.
+ *   "firefox"  The Firefox Profiler's processed format, likewise. Weights are milliseconds if the event
+ *              counts time, else bytes or numbers (weightType).
  *   "perf-script"  What `perf script` prints: an entry for each sample. Addresses are 0. Comments at the
  *              beginning say how many samples were lost.
  */

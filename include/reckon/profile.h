@@ -131,7 +131,9 @@ RK_API struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_buil
  * A record that is refused (-EBADMSG) may be left out.
  *
  * A sample weighs its period; without one, the event's fixed period, else 1. A sample of reckon record's
- * event "off-cpu" weighs the nanoseconds until its thread goes on, by the SWITCH records.
+ * event "off-cpu" weighs the nanoseconds until its thread goes on, by the SWITCH records. Its stack ends with
+ * the function that waits: the kernel's functions through which every wait goes (schedule, futex_wait …) are
+ * left out. If the thread was preempted, the frame "(preempted)" comes last. Idle threads weigh nothing.
  *
  * Its stack is its call chain below the sampled address; without a chain, the address alone. A stack that was
  * stored as registers and bytes (perf record --call-graph dwarf) is unwound with the files that ran, if they
@@ -164,7 +166,7 @@ struct rk_profile_summary {
     /* The event's name. Of several events, whose weights are summed here, the first one's. */
     const char *event;
 
-    /* The unit of `weight`: "ns"; "" for a number of events; or as pprof says it. */
+    /* The unit of `weight`: "ns"; "" for a number of events; "samples" (RK_SELECT_COUNTS); or pprof's. */
     const char *unit;
 
     uint32_t events; /* that have samples: see rk_profile_filter.event */
@@ -235,7 +237,7 @@ struct rk_profile_columns {
     const uint32_t *source_name; /* text */
 
     size_t event_n;
-    const uint32_t *event_name, *event_unit;      /* texts; the unit of weights: "ns" or "" */
+    const uint32_t *event_name, *event_unit;      /* texts; the unit of weights, as in the summary */
     const uint64_t *event_samples, *event_weight; /* sums of the samples here */
     const uint64_t *event_lost, *event_skipped;   /* as rk_loss has them; of the whole recording */
     const uint32_t *event_known;                  /* RK_LOSS_…: which of them are known */
@@ -311,6 +313,7 @@ RK_API struct rk_aggregate *rk_aggregate_free(struct rk_aggregate *aggregate);
 #define RK_SELECT_NO_LINES 2u  /* lines of a function are one frame */
 #define RK_SELECT_NO_TIMES 4u  /* rows of all times are one */
 #define RK_SELECT_REVERSE 8u   /* stacks begin with the sampled function and end with the outermost */
+#define RK_SELECT_COUNTS 16u   /* each sample weighs 1: weights are numbers of samples, unit "samples" */
 
 struct rk_profile_filter {
     uint32_t size;

@@ -6,7 +6,7 @@
  *     frameTable   func, line, inlineDepth            frames
  *     funcTable    name, resource, fileName           a frame's function
  *     resourceTable  name, lib                        modules
- *     samples      stack, time (ms), weight           rows; the weight is the number of samples
+ *     samples      stack, time (ms), weight           rows; weightType says what the weight is
  *
  * One thread for each of ours and each event. What was lost stands in meta's "extra" and in the name of the product.
  */
@@ -226,6 +226,23 @@ static void write_functions(struct json *j, struct tables *t)
     vector_free(&modules);
 }
 
+/* Times in ms, bytes, else numbers: the format knows no other units. */
+static void write_weights(struct json *j, const struct rk_profile_columns *c, const uint32_t *rows, size_t n)
+{
+    const char *unit = c->text[c->event_unit[c->sample_event[rows[0]]]];
+    bool time = strcmp(unit, "ns") == 0;
+
+    json_open(j, "weight", '[');
+    for (size_t i = 0; i < n; i++) {
+        if (time)
+            json_real(j, NULL, (double)c->sample_weight[rows[i]] / 1e6);
+        else
+            json_u64(j, NULL, c->sample_weight[rows[i]]);
+    }
+    json_close(j, ']');
+    json_text(j, "weightType", time ? "tracing-ms" : strcmp(unit, "bytes") == 0 ? "bytes" : "samples");
+}
+
 static void write_samples(struct json *j, const struct tables *t, const uint32_t *rows, size_t n)
 {
     uint64_t start = t->profile->summary.first_time;
@@ -242,11 +259,7 @@ static void write_samples(struct json *j, const struct tables *t, const uint32_t
         json_real(j, NULL, time > start ? (double)(time - start) / 1e6 : 0);
     }
     json_close(j, ']');
-    json_open(j, "weight", '[');
-    for (size_t i = 0; i < n; i++)
-        json_u64(j, NULL, t->c->sample_count[rows[i]]);
-    json_close(j, ']');
-    json_text(j, "weightType", "samples");
+    write_weights(j, t->c, rows, n);
     json_close(j, '}');
 }
 

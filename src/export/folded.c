@@ -3,9 +3,11 @@
  *
  *     comm;outermost;…;sampled N
  *
- * N is the number of samples: the sum of periods would be right too, and unreadable. Threads of one name
- * are one; a process is told apart by its name alone, as those tools expect. Samples that are of no thread (folded
- * stacks, read) have no name before them, so that what was read is written again. Unnamed functions are "[module]". The format has no quoting: ';' in a name becomes ':', control characters become ' '.
+ * N is the weight, in the event's unit, so that a graph of it has the shares that report shows. Threads of one name are
+ * one; a process is told apart by its name alone, as those tools expect. Samples that are of no thread (folded stacks,
+ * read) have no name before them, so that what was read is written again. Unnamed functions are "[module]". The format
+ * has no quoting: ';' in a name becomes ':', control characters become ' '. It has no place for a unit, and a line
+ * "a;b 0" is nothing to those tools: what weighs nothing is left out.
  */
 #include "base/cleanup.h"
 #include "export/formats.h"
@@ -48,7 +50,7 @@ static void write_frame(const struct rk_profile_columns *c, uint32_t frame, stru
 /* A line to be. */
 struct line {
     uint32_t node, comm; /* comm: a text, or NO_THREAD */
-    uint64_t samples;
+    uint64_t weight;
 };
 
 static uint32_t comm_of(const struct rk_profile_columns *c, uint32_t thread)
@@ -71,8 +73,8 @@ static int compare_lines(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
 
-    if (a->samples != b->samples)
-        return a->samples > b->samples ? -1 : 1;
+    if (a->weight != b->weight)
+        return a->weight > b->weight ? -1 : 1;
     return compare_keys(left, right);
 }
 
@@ -82,11 +84,11 @@ static size_t merge(const struct rk_profile_columns *c, struct line *lines)
     size_t kept = 0;
 
     for (size_t i = 0; i < c->sample_n; i++)
-        lines[i] = (struct line){c->sample_node[i], comm_of(c, c->sample_thread[i]), c->sample_count[i]};
+        lines[i] = (struct line){c->sample_node[i], comm_of(c, c->sample_thread[i]), c->sample_weight[i]};
     qsort(lines, c->sample_n, sizeof *lines, compare_keys);
     for (size_t i = 0; i < c->sample_n; i++) {
         if (kept > 0 && compare_keys(&lines[kept - 1], &lines[i]) == 0)
-            lines[kept - 1].samples += lines[i].samples;
+            lines[kept - 1].weight += lines[i].weight;
         else
             lines[kept++] = lines[i];
     }
@@ -109,7 +111,7 @@ static void write_lines(const struct rk_profile_columns *c, uint32_t depth, stru
         return;
     }
     size_t n = merge(c, lines);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && lines[i].weight; i++) {
         uint32_t frames = 0;
         for (uint32_t at = lines[i].node; at != RK_NO_NODE; at = c->node_parent[at])
             path[frames++] = c->node_frame[at];
@@ -120,7 +122,7 @@ static void write_lines(const struct rk_profile_columns *c, uint32_t depth, stru
             output_bytes(out, ";", begun);
             write_frame(c, path[--frames], out);
         }
-        output_format(out, " %" PRIu64 "\n", lines[i].samples);
+        output_format(out, " %" PRIu64 "\n", lines[i].weight);
     }
 }
 

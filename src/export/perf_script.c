@@ -5,8 +5,8 @@
  *     \t       address symbol (path)        innermost first
  *     (empty line)
  *
- * A row that stands for several samples is written as many times, its weight shared among them. Addresses are not kept by
- * profiles: they are 0. In front, as comments, what was lost.
+ * A row that stands for several samples is written as many times, its weight shared among them; one that weighs something
+ * and has no sample, once. Addresses are not kept by profiles: they are 0. In front, as comments, what was lost.
  */
 #include "base/cleanup.h"
 #include "export/formats.h"
@@ -75,13 +75,18 @@ static void write_loss(struct output *out, const struct rk_profile *p)
                       p->summary.stacks_whole, p->summary.stacks_cut, p->summary.stacks_broken);
 }
 
+static uint64_t entries_of(const struct rk_profile_columns *c, size_t i)
+{
+    return c->sample_count[i] ? c->sample_count[i] : c->sample_weight[i] != 0;
+}
+
 void export_perf_script(const struct rk_profile *profile, struct output *out)
 {
     const struct rk_profile_columns *c = &profile->columns;
 
     write_loss(out, profile);
     for (size_t i = 0; i < c->sample_n && out->error == 0; i++)
-        for (uint64_t k = 0, n = c->sample_count[i]; k < n && out->error == 0; k++) {
+        for (uint64_t k = 0, n = entries_of(c, i); k < n && out->error == 0; k++) {
             write_head(out, c, i, c->sample_weight[i] / n + (k < c->sample_weight[i] % n));
             write_frames(out, c, c->sample_node[i]);
             output_bytes(out, "\n", 1);

@@ -59,7 +59,11 @@ static void write_thread(struct json *j, const struct rk_profile *p, const uint3
     json_open(j, NULL, '{');
     json_text(j, "type", "sampled");
     json_text(j, "name", name);
-    json_text(j, "unit", c->text[c->event_unit[event]][0] ? "nanoseconds" : "none");
+    const char *unit = c->text[c->event_unit[event]];
+    json_text(j, "unit",
+              strcmp(unit, "ns") == 0      ? "nanoseconds"
+              : strcmp(unit, "bytes") == 0 ? "bytes"
+                                           : "none");
     json_open(j, "samples", '[');
     for (size_t i = 0; i < n; i++)
         write_stack(j, p, c->sample_node[rows[i]], path);

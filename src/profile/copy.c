@@ -77,7 +77,8 @@ int64_t copy_event(struct copy *copy, uint32_t event)
     if (copy->events[event])
         return copy->events[event] - 1;
     return gone(&copy->events[event],
-                maker_event(copy->to, c->text[c->event_name[event]], c->text[c->event_unit[event]],
+                maker_event(copy->to, c->text[c->event_name[event]],
+                            copy->flags & RK_SELECT_COUNTS ? "samples" : c->text[c->event_unit[event]],
                             &copy->from->event_loss[event]));
 }
 
@@ -160,6 +161,7 @@ static int64_t copy_stack(struct copy *copy, uint32_t node)
 int copy_sample(struct copy *copy, size_t i, uint32_t node)
 {
     const struct rk_profile_columns *c = &copy->from->columns;
+    uint64_t count = c->sample_count[i];
     int64_t stack = copy_stack(copy, node);
     if (stack < 0 || stack == STACKS_NONE)
         return stack < 0 ? (int)stack : 0;
@@ -177,6 +179,6 @@ int copy_sample(struct copy *copy, size_t i, uint32_t node)
                             .cpu = c->sample_cpu[i],
                             .cgroup = (uint32_t)cgroup,
                             .time = copy->slice_ns ? c->sample_time[i] / copy->slice_ns * copy->slice_ns : 0,
-                            .amount = {c->sample_weight[i], c->sample_count[i]},
+                            .amount = {copy->flags & RK_SELECT_COUNTS ? count : c->sample_weight[i], count},
                         });
 }

@@ -17,7 +17,7 @@ struct copy {
     const struct rk_profile *from;
     struct maker *to;
     const char *label;       /* what all threads come from; NULL: what they say */
-    uint32_t flags;          /* RK_SELECT_NO_LINES, …_NO_INLINE, …_REVERSE */
+    uint32_t flags;          /* RK_SELECT_NO_LINES, …_NO_INLINE, …_REVERSE, …_COUNTS */
     const struct like *like; /* NULL: frames are called what they are */
     uint64_t slice_ns;       /* times go down to a multiple of it; 0: they go */
     const uint8_t *begins; /* by frame, not 0: stacks begin at the outermost of these; NULL: where they do */

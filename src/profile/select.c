@@ -264,7 +264,8 @@ int rk_profile_select(const struct rk_profile *profile, const struct rk_profile_
     int rc = options_check(&ours, sizeof ours, filter, "rk_profile_filter", RK_STAGE_PROFILE, e);
     if (rc < 0)
         return rc;
-    const uint32_t known = RK_SELECT_NO_INLINE | RK_SELECT_NO_LINES | RK_SELECT_NO_TIMES | RK_SELECT_REVERSE;
+    const uint32_t known =
+        RK_SELECT_NO_INLINE | RK_SELECT_NO_LINES | RK_SELECT_NO_TIMES | RK_SELECT_REVERSE | RK_SELECT_COUNTS;
     if (ours.flags & ~known)
         return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_filter: an unknown flag, %#x",
                              ours.flags & ~known);

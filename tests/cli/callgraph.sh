@@ -71,7 +71,7 @@ cc $flags -fPIC -shared -fno-omit-frame-pointer -fno-asynchronous-unwind-tables 
 
 # Every sample in burn was called by main, and those through `$2` (of which there are $3) make up nearly all.
 whole() {
-    "$RECKON" export "$1" >folded 2>err || fail "export $1"
+    "$RECKON" export --weight samples "$1" >folded 2>err || fail "export $1"
     awk -v function_="$2" -v times="$3" '
         { n = $NF; k = split($0, frame, ";"); sub(/ [0-9]+$/, "", frame[k]); burns = mains = through = 0
           for (i = 1; i <= k; i++) { burns += frame[i] == "burn"; mains += frame[i] == "main"; through += frame[i] == function_ }
@@ -170,7 +170,7 @@ perf script --no-inline -F ip,sym -i keep.dwarf >theirs 2>perf.err || fail "perf
 awk '/ main$/ { main++ } / burn$/ { burn++ } END { print burn + 0, "in burn,", main + 0, "with main"; exit !(burn > 100 && main == burn) }' theirs || fail "perf on kept stacks"
 # … sample by sample, from burn to main: as many of each stack
 ours() {
-    "$RECKON" export "$1" 2>err | awk '{ n = $NF; sub(/ [0-9]+$/, ""); k = split($0, f, ";"); s = ""
+    "$RECKON" export --weight samples "$1" 2>err | awk '{ n = $NF; sub(/ [0-9]+$/, ""); k = split($0, f, ";"); s = ""
         for (i = k; i > 0; i--) { s = s " " f[i]; if (f[i] == "main") { if (s ~ / burn /) all[s] += n; break } } }
         END { for (s in all) print all[s] s }' | sort
 }

@@ -21,7 +21,7 @@ static void folded(void **state)
     forget();
     assert_int_equal(rk_profile_export(p, "folded", &text_sink, NULL), 0);
     SAME_BY_TWINS(rk_profile_export, p, "folded");
-    assert_string_equal(written, "worker;m1_f0;m2_f1 3\n"
+    assert_string_equal(written, "worker;m1_f0;m2_f1 6\n"
                                  "worker;m1_f0;[stripped] 1\n");
     rk_profile_free(p);
 }
