@@ -98,7 +98,8 @@ int rk_counts_export(const struct rk_counts *counts, const char *format, const s
                      struct rk_error *e)
 {
     static const char *const names[] = {"json", "csv", "perf", NULL};
-    static void (*const writers[])(const struct rk_counts *, struct output *) = {counts_json, counts_csv, counts_perf};
+    static void (*const writers[])(const struct rk_counts *, struct output *) = {counts_json, counts_csv,
+                                                                                 counts_perf};
     struct rk_counts own;
     struct rk_exit end;
 
