@@ -281,7 +281,7 @@ static void check_symbols(struct rk_host *host, struct doctor_check *check)
         "/proc/kallsyms hides its addresses: kernel.kptr_restrict is %d, kernel.perf_event_paranoid is %d",
         (int)kptr, (int)level);
     if (kptr > 0 || lower)
-        snprintf(check->remedy, sizeof check->remedy, "sudo sysctl -w%s%s",
+        snprintf(check->remedy, sizeof check->remedy, "%ssudo sysctl -w%s%s", host_outside(host),
                  kptr > 0 ? " kernel.kptr_restrict=0" : "", lower ? " kernel.perf_event_paranoid=1" : "");
 }
 

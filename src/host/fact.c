@@ -100,6 +100,14 @@ int host_may_mount(struct rk_host *host)
     return has == 1 && rk_host_fact(host, RK_FACT_USER_NAMESPACE) == 1 ? 0 : has;
 }
 
+const char *host_outside(struct rk_host *host)
+{
+    if (rk_host_fact(host, RK_FACT_USER_NAMESPACE) != 1)
+        return "";
+    return rk_host_fact(host, RK_FACT_CONTAINER) == 1 ? "on the container's host: "
+                                                      : "outside of this user namespace: ";
+}
+
 /*
  * x86 says it itself: a hypervisor sets a flag of the processor. Elsewhere Xen's /sys/hypervisor, the device
  * tree and the firmware's product name tell.

@@ -86,6 +86,10 @@ int host_cpus_now(const struct rk_host *host, int32_t **ret, size_t *ret_n);
  * it. 1, 0, or -errno. */
 int host_may_mount(struct rk_host *host);
 
+/* Begins a remedy that needs root: where to run it, since root of a user namespace has no rights outside. "" where root
+ * of this place will do. */
+const char *host_outside(struct rk_host *host);
+
 /* What to do where rk_host_mount() or a file of tracefs said rc, and the paranoid level that is wanted besides: as
  * snprintf(3). */
 int host_tracefs_remedy(struct rk_host *host, int rc, int level, char *buffer, size_t size);

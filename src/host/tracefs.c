@@ -15,7 +15,8 @@ int host_tracefs_remedy(struct rk_host *host, int rc, int level, char *buffer, s
         bool lower = rk_host_limit(host, RK_LIMIT_PARANOID, &now) == 0 && now > level &&
                      rk_host_fact(host, RK_FACT_CAP_PERFMON) != 1;
         /* Without the group the files stay root's alone. */
-        int n = snprintf(buffer, size, "sudo mount -o remount,mode=755,gid=$(id -g) %.100s", path);
+        int n = snprintf(buffer, size, "%ssudo mount -o remount,mode=755,gid=$(id -g) %.100s",
+                         host_outside(host), path);
         if (lower && n > 0 && (size_t)n < size)
             n += snprintf(buffer + n, size - (size_t)n, " && sudo sysctl -w kernel.perf_event_paranoid=%d",
                           level);
@@ -24,5 +25,5 @@ int host_tracefs_remedy(struct rk_host *host, int rc, int level, char *buffer, s
     /* Root of a container can mount it only with that capability, whatever this user has. */
     if (rk_host_fact(host, RK_FACT_CONTAINER) == 1 && host_may_mount(host) != 1)
         return snprintf(buffer, size, "docker run -v /sys/kernel/tracing:/sys/kernel/tracing:ro …");
-    return snprintf(buffer, size, "sudo mount -t tracefs tracefs /sys/kernel/tracing");
+    return snprintf(buffer, size, "%ssudo mount -t tracefs tracefs /sys/kernel/tracing", host_outside(host));
 }

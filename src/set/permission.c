@@ -117,9 +117,12 @@ static int no_capability(const struct attempt *a, int64_t level, const char *wha
 {
     char remedy[sizeof a->ret->remedy], path[96];
 
-    snprintf(remedy, sizeof remedy, "sudo setcap %s+ep %s",
-             level >= PATCHED_LEVEL ? "cap_sys_admin" : explain_capability(a->host),
-             program(a, path, sizeof path));
+    if (explain_is(a, RK_FACT_USER_NAMESPACE))
+        snprintf(remedy, sizeof remedy, "%srun it as root", host_outside(a->host));
+    else
+        snprintf(remedy, sizeof remedy, "sudo setcap %s+ep %s",
+                 level >= PATCHED_LEVEL ? "cap_sys_admin" : explain_capability(a->host),
+                 program(a, path, sizeof path));
     return explain_say(a, RK_CAUSE_CAPABILITY, remedy, "%s", what);
 }
 
@@ -152,8 +155,11 @@ static int not_yours(const struct attempt *a)
 
     snprintf(pid, sizeof pid, "%d", a->asked.pid);
     theirs = status_number(a, pid, "Uid", 10);
-    snprintf(remedy, sizeof remedy, "run it with sudo, or: sudo setcap %s,cap_sys_ptrace+ep %s",
-             explain_capability(a->host), program(a, path, sizeof path));
+    if (explain_is(a, RK_FACT_USER_NAMESPACE))
+        snprintf(remedy, sizeof remedy, "%srun it as root", host_outside(a->host));
+    else
+        snprintf(remedy, sizeof remedy, "run it with sudo, or: sudo setcap %s,cap_sys_ptrace+ep %s",
+                 explain_capability(a->host), program(a, path, sizeof path));
     if (theirs >= 0 && mine >= 0 && theirs != mine)
         return explain_say(a, RK_CAUSE_NOT_YOURS, remedy,
                            "process %s belongs to user %d, and this is user %d", pid, (int)theirs, (int)mine);

@@ -309,10 +309,17 @@ static void a_user_namespace(void **state)
     level_is(2);
     fake_file("proc/self/status", "Name:\tme\nUid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n");
     fake_file("proc/self/uid_map", "0 1000 1\n");
+    fake_file("proc/kallsyms", "0000000000000000 T _stext\n");
     diagnose();
     yes("count");
     expect("kernel", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 2", "outside of this user namespace");
     assert_null(strstr(check("kernel").remedy, "setcap"));
+    expect("symbols", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 2",
+           "outside of this user namespace: sudo sysctl -w");
+    fake_file("proc/12/status", "Name:\tother\nUid:\t1001\t1001\t1001\t1001\n");
+    diagnose();
+    expect("others", RK_VERDICT_NO, RK_CAUSE_NOT_YOURS, "user 1001",
+           "outside of this user namespace: run it as root");
 }
 
 static void a_container_without_sysfs(void **state)
