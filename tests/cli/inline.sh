@@ -85,7 +85,8 @@ assert n, "perf shows nothing"
 PY
 fi
 
-# No kernel address, no kernel's names.
+# No kernel address, no kernel's names, also where the recording has no names of its own.
+"$RECKON" record -q --no-names -e cpu-clock:u -F 2000 -g ./hot 2>err || fail "record --no-names"
 if command -v strace >/dev/null && strace -o trace true 2>/dev/null; then
     # LeakSanitizer can't look into a process that is traced; what leaks is seen above.
     ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" \
