@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-enum { HEADER_MAX = 4 + 8 + 2 + 1 + 1 + 8 + 8 + 8 };
+enum { HEADER_MAX = 4 + 8 + 2 + 1 + 1 + 8 + 8 + 8, LANGUAGE_GO = 0x16 };
 
 static uint64_t read_offset(struct cursor *c, const struct unit *unit)
 {
@@ -223,6 +223,7 @@ int unit_read_root(struct unit *unit, const struct unit *skeleton)
     }
     unit->name = value_text(unit, &root.name);
     unit->deep = !is_shallow(root.language);
+    unit->loose = root.language == LANGUAGE_GO;
     return 0;
 }
 

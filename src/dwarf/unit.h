@@ -14,7 +14,8 @@ struct unit {
     uint64_t die;         /* the first DIE */
     uint64_t abbrevs;     /* in .debug_abbrev */
     uint8_t version, type, address_bytes, offset_bytes;
-    bool deep; /* code may lie below types: not C, not C++ */
+    bool deep;  /* code may lie below types: not C, not C++ */
+    bool loose; /* what is inlined may lie outside of what it is inlined into: Go, up to 1.12 at least */
 
     bool has_code;      /* low_pc or ranges are given */
     bool has_ranges;    /* `ranges` is, else low … high are the code */

@@ -111,7 +111,7 @@ static void mark(struct question *questions, const struct level *outer, uint64_t
 static struct level enter(struct walk *walk, const struct unit *unit, const struct die *die,
                           struct question *questions, const struct level *outer, uint32_t node)
 {
-    struct level inner = {node != NODE_NONE ? node : outer->node, UINT32_MAX, 0};
+    struct level inner = {node != NODE_NONE ? node : outer->node, outer->function, UINT32_MAX, 0};
     const struct value *low_value = &die->slots[SLOT_LOW], *high_value = &die->slots[SLOT_HIGH],
                        *list = &die->slots[SLOT_RANGES];
     uint64_t low, high;
@@ -156,17 +156,35 @@ static uint32_t top_of(const struct walk *walk, uint32_t node, uint32_t parent)
     return outer && outer->parent != NODE_NONE ? outer->top : node;
 }
 
+/* Whose questions may lie in a DIE: its parent's; in a loose unit its function's. */
+static struct level outer_of(const struct walk *walk, const struct unit *unit, bool function)
+{
+    const struct level *levels = walk->levels.items, *parent = &levels[walk->levels.n - 1];
+    struct level outer = *parent;
+
+    if (function) {
+        outer = levels[0];
+        outer.function = (uint32_t)walk->levels.n; /* where it will be */
+    } else if (unit->loose) {
+        outer = levels[parent->function];
+        outer.node = parent->node;
+    }
+    return outer;
+}
+
 /* A DIE with code: into it, or past it. */
 static int visit(struct walk *walk, const struct unit *unit, struct cursor *c, const struct abbrev *abbrev,
                  const struct die *die, uint64_t offset, struct question *questions)
 {
     bool function = abbrev->class == ABBREV_FUNCTION;
-    struct level outer = walk->levels.items[function ? 0 : walk->levels.n - 1];
+    struct level outer = outer_of(walk, unit, function);
     uint32_t node = abbrev->class == ABBREV_BLOCK ? NODE_NONE : (uint32_t)walk->nodes.n;
     struct level inner = enter(walk, unit, die, questions, &outer, node);
 
     if (inner.first >= inner.last && function && walk->thorough)
-        inner = (struct level){NODE_NONE, 0, 0};
+        inner = (struct level){NODE_NONE, outer.function, 0, 0};
+    else if (inner.first >= inner.last && !function && unit->loose && outer.first < outer.last)
+        inner = (struct level){inner.node, outer.function, outer.first, outer.last};
     else if (inner.first >= inner.last)
         return abbrev->children && !skip_children(walk, unit, c, &die->slots[SLOT_SIBLING]) ? -EBADMSG : 0;
     if (node != NODE_NONE && inner.last) {
@@ -240,7 +258,7 @@ static int walk_once(struct walk *walk, const struct unit *unit, struct question
     struct level *level = vector_push(&walk->levels);
     if (!level)
         return -ENOMEM;
-    *level = (struct level){NODE_NONE, 0, (uint32_t)n};
+    *level = (struct level){NODE_NONE, 0, 0, (uint32_t)n};
     return walk_children(walk, unit, &c, questions);
 }
 

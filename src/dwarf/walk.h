@@ -29,6 +29,7 @@ struct node {
 
 struct level {
     uint32_t node;        /* the function that we are in */
+    uint32_t function;    /* the level inside the function that is not inlined */
     uint32_t first, last; /* questions that may lie in it */
 };
 

@@ -10,6 +10,26 @@ enum { ENTRY_BYTES = 24 };
 
 #define INIT_AT (UINT64_C(1) << 40)
 
+/* Sections of a byte, which the kernel gives a size when it loads a module: .plt and two others of arm's and arm64's.
+ * Everyone else takes them for empty, so that .text, which follows them, is at 0. */
+static bool is_placeholder(const struct elf *elf, const struct elf_section *section)
+{
+    const char *name = elf_section_name(elf, section);
+
+    return section->bytes <= 1 && (strcmp(name, ".plt") == 0 || strcmp(name, ".init.plt") == 0 ||
+                                   strcmp(name, ".text.ftrace_trampoline") == 0);
+}
+
+/* Behind what has been placed: *end, and from there on. */
+static int place(struct elf_section *s, uint64_t base, uint64_t *end)
+{
+    uint64_t alignment = s->alignment && s->alignment <= 1 << 21 ? s->alignment : 1;
+
+    s->address = (*end + alignment - 1) / alignment * alignment;
+    *end = s->address + s->bytes;
+    return *end - base > INIT_AT / 2 ? -EBADMSG : 0;
+}
+
 int elf_place(struct elf *elf)
 {
     const struct elf_section *any;
@@ -20,19 +40,17 @@ int elf_place(struct elf *elf)
     int rc = elf_section_find(elf, ".text", &any); /* so that they have names */
     if (rc < 0 && rc != -ENOENT)
         return rc;
-    for (uint32_t i = 0; i < elf->section_n; i++) {
-        struct elf_section *s = &elf->sections[i];
-        if (!(s->flags & ELF_SECTION_EXECUTE) || !(s->flags & ELF_SECTION_ALLOCATED) ||
-            s->bytes > INIT_AT / 2)
-            continue;
-        uint64_t *end = &at[strncmp(elf_section_name(elf, s), ".init", 5) == 0];
-        uint64_t alignment = s->alignment && s->alignment <= 1 << 21 ? s->alignment : 1;
-        s->address = (*end + alignment - 1) / alignment * alignment;
-        *end = s->address + s->bytes;
-        if (*end - (end == &at[1] ? INIT_AT : 0) > INIT_AT / 2)
-            return -EBADMSG;
-    }
-    return 0;
+    rc = 0;
+    for (int placeholders = 0; placeholders < 2; placeholders++)
+        for (uint32_t i = 0; rc == 0 && i < elf->section_n; i++) {
+            struct elf_section *s = &elf->sections[i];
+            if (!(s->flags & ELF_SECTION_EXECUTE) || !(s->flags & ELF_SECTION_ALLOCATED) ||
+                s->bytes > INIT_AT / 2 || is_placeholder(elf, s) != placeholders)
+                continue;
+            bool init = strncmp(elf_section_name(elf, s), ".init", 5) == 0;
+            rc = place(s, init ? INIT_AT : 0, &at[init]);
+        }
+    return rc;
 }
 
 static bool is_for(const struct elf *elf, const struct elf_section *relocations,

@@ -27,20 +27,27 @@ static bool is_mapping_symbol(const char *name, uint16_t machine)
            (!name[2] || name[2] == '.' || strncmp(name + 2, "rv", 2) == 0);
 }
 
+/* What no function is called: labels that only an assembler or a compiler's plugin knows. */
+static bool is_no_name(const char *name)
+{
+    return !*name || (*name == '.' && (name[1] == 'L' || strncmp(name, ".annobin_", 9) == 0));
+}
+
 static uint32_t rank_of(const struct elf_symbol *symbol)
 {
     uint32_t rank = symbol->binding == SYMBOL_LOCAL  ? RANK_LOCAL
                     : symbol->binding == SYMBOL_WEAK ? RANK_WEAK
                                                      : RANK_GLOBAL;
+    bool function = symbol->type == SYMBOL_FUNCTION || symbol->type == SYMBOL_IFUNC;
 
-    return rank + (symbol->type != SYMBOL_NOTYPE ? RANK_FUNCTION : 0) + (symbol->size ? RANK_SIZED : 0);
+    return rank + (function ? RANK_FUNCTION : 0) + (symbol->size ? RANK_SIZED : 0);
 }
 
 /* Whether the symbol is a function, and where. */
 static bool take(const struct elf *elf, const struct symtab *table, const struct elf_symbol *symbol,
                  struct candidate *ret)
 {
-    if (symbol->type != SYMBOL_FUNCTION && symbol->type != SYMBOL_NOTYPE && symbol->type != SYMBOL_IFUNC)
+    if (symbol->type > SYMBOL_FUNCTION && symbol->type != SYMBOL_IFUNC)
         return false;
     if (symbol->section == 0 || symbol->section >= ELF_SECTIONS_RESERVED || symbol->section >= elf->section_n)
         return false;
@@ -54,7 +61,7 @@ static bool take(const struct elf *elf, const struct symtab *table, const struct
         return false;
     uint64_t start = section->address + inside;
     const char *name = table->names + symbol->name;
-    if (!*name || strncmp(name, ".L", 2) == 0 || is_mapping_symbol(name, elf->machine))
+    if (is_no_name(name) || is_mapping_symbol(name, elf->machine))
         return false;
 
     uint64_t left = section->bytes - inside;
@@ -64,34 +71,104 @@ static bool take(const struct elf *elf, const struct symtab *table, const struct
     return true;
 }
 
-int functions_load(struct elf *elf, uint32_t section_type, struct functions *ret)
+/* Of one or more tables: their candidates, and one block with the names of all. */
+struct gathered {
+    struct candidate *candidates;
+    uint32_t n, names_bytes;
+    char *names;
+};
+
+static void gathered_free(struct gathered *g)
+{
+    free(g->candidates);
+    free(g->names);
+}
+
+/* The names of a table, behind those of the tables before. `*ret`: where they begin. */
+static int add_names(struct gathered *g, struct symtab *table, uint32_t *ret)
+{
+    uint64_t bytes = (uint64_t)g->names_bytes + 1 + table->names_bytes;
+
+    if (!g->names) {
+        g->names = TAKE_PTR(table->names);
+        g->names_bytes = table->names_bytes;
+        *ret = 0;
+        return 0;
+    }
+    char *names = bytes < NAME_MANGLED ? realloc(g->names, (size_t)bytes + 1) : NULL;
+    if (!names)
+        return bytes < NAME_MANGLED ? -ENOMEM : -EBADMSG;
+    memcpy(names + g->names_bytes + 1, table->names, (size_t)table->names_bytes + 1);
+    *ret = g->names_bytes + 1;
+    g->names = names;
+    g->names_bytes = (uint32_t)bytes;
+    return 0;
+}
+
+static int gather(struct gathered *g, struct elf *elf, uint32_t section_type)
 {
     struct symtab table;
-    struct functions functions = {0};
-    uint32_t n = 0;
+    uint32_t n = g->n, shift = 0;
     int rc = symtab_load(elf, section_type, &table);
 
     if (rc < 0)
         return rc;
     cut_versions(table.names, table.names_bytes);
-    struct candidate *candidates = reallocarray(NULL, table.n ? table.n : 1, sizeof *candidates);
+    struct candidate *candidates =
+        table.n < UINT32_MAX - n ? reallocarray(g->candidates, (size_t)n + table.n + 1, sizeof *candidates)
+                                 : NULL;
     if (candidates) {
+        g->candidates = candidates;
         for (uint32_t i = 0; i < table.n; i++) {
             struct elf_symbol symbol = symtab_at(&table, i);
             if (take(elf, &table, &symbol, &candidates[n]))
                 n++;
         }
-        rc = n ? index_build(&functions.index, candidates, n, table.names) : -ENOENT;
-        free(candidates);
+        rc = n > g->n ? add_names(g, &table, &shift) : -ENOENT;
     } else {
         rc = -ENOMEM;
     }
+    for (uint32_t i = g->n; rc == 0 && shift && i < n; i++)
+        candidates[i].name += shift;
+    g->n = rc == 0 ? n : g->n;
+    symtab_free(&table);
+    return rc;
+}
+
+/* Takes what was gathered. */
+static int build(struct gathered *g, struct functions *ret)
+{
+    struct functions functions = {0};
+    int rc = g->n ? index_build(&functions.index, g->candidates, g->n, g->names) : -ENOENT;
+
     if (rc == 0) {
-        functions.names = TAKE_PTR(table.names);
-        functions.names_bytes = table.names_bytes;
+        functions.names = TAKE_PTR(g->names);
+        functions.names_bytes = g->names_bytes;
         *ret = functions;
     }
-    symtab_free(&table);
+    return rc;
+}
+
+int functions_load(struct elf *elf, uint32_t section_type, struct functions *ret)
+{
+    struct gathered g = {0};
+    int rc = gather(&g, elf, section_type);
+
+    if (rc == 0)
+        rc = build(&g, ret);
+    gathered_free(&g);
+    return rc;
+}
+
+int functions_load_both(struct elf *elf, uint32_t section_type, struct elf *other, uint32_t other_type,
+                        struct functions *ret)
+{
+    struct gathered g = {0};
+    int first = gather(&g, elf, section_type);
+    int second = first == -ENOMEM ? first : gather(&g, other, other_type);
+    int rc = second == -ENOMEM ? second : build(&g, ret);
+
+    gathered_free(&g);
     return rc;
 }
 

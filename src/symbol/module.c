@@ -77,12 +77,20 @@ static int load_debug(int root, const char *path, struct elf *elf, struct module
     return rc < 0 ? rc : add_table(module, debug, ELF_SECTION_SYMTAB);
 }
 
+/* What distributions leave in stripped files: the mini table, and what the file exports, of which neither has what the
+ * other has. 0; 1: there is no mini table; -errno. */
 static int load_mini(struct elf *elf, struct module *module)
 {
     _cleanup_elf_ struct elf *mini = NULL;
     int rc = elf_open_debugdata(elf, &mini);
 
-    return rc < 0 ? rc : add_table(module, mini, ELF_SECTION_SYMTAB);
+    if (rc < 0)
+        return is_own_trouble(rc) ? rc : 1;
+    rc = functions_load_both(mini, ELF_SECTION_SYMTAB, elf, ELF_SECTION_DYNSYM,
+                             &module->tables[module->table_n]);
+    if (rc == 0)
+        module->table_n++;
+    return rc == -ENOENT ? 0 : rc;
 }
 
 /* The last of them is the file's own .dynsym where *ret_exported becomes true. */
@@ -98,10 +106,10 @@ static int load_functions(int root, const char *path, struct elf *elf, struct mo
     if (rc == 0 || is_own_trouble(rc))
         return rc;
     rc = load_mini(elf, module);
-    if (is_own_trouble(rc))
+    if (rc <= 0)
         return rc;
-    if (rc < 0) /* only what it exports has a name: of the rest it must be said that the module is stripped */
-        module->elsewhere = RK_MISS_STRIPPED;
+    /* Only what it exports has a name: of the rest it must be said that the module is stripped. */
+    module->elsewhere = RK_MISS_STRIPPED;
     rc = add_table(module, elf, ELF_SECTION_DYNSYM);
     *ret_exported = rc == 0;
     return rc == -ENOENT ? 0 : rc;

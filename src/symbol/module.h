@@ -1,6 +1,6 @@
 /*
  * A module's names, loaded: from its own .symtab, else from the debug file of its build-id, else from its mini-debuginfo
- * (.gnu_debugdata) and its .dynsym, of which neither has what the other has; and its stubs' (.plt).
+ * (.gnu_debugdata) and its .dynsym as one table, or the latter alone; and its stubs' (.plt).
  *
  *     offset in the file ─ segments → address ─ index → name
  */
@@ -27,7 +27,7 @@ struct module {
     struct load *loads; /* executable ones first */
     uint32_t table_n;
     struct shelved lines;
-    struct functions tables[3]; /* asked in turn: the full or the mini one, what is exported, stubs */
+    struct functions tables[2]; /* asked in turn: functions, stubs */
 };
 
 /* Where its files are looked for. */

@@ -64,6 +64,108 @@ static void each_rule(void **state)
     }
 }
 
+/* A file with one executable section at 0x1000 and one table; symbols from 1 on are to be filled in. */
+struct made {
+    Elf64_Ehdr header;
+    Elf64_Shdr sections[4];
+    Elf64_Sym symbols[8];
+    char names[96];
+};
+
+static void make(struct made *made, uint32_t table, const char *names, size_t n)
+{
+    *made = (struct made){0};
+    assert_true(n < sizeof made->names);
+    memcpy(made->names, names, n);
+    memcpy(made->header.e_ident, "\177ELF\2\1\1", 7);
+    made->header.e_machine = EM_X86_64;
+    made->header.e_shoff = sizeof made->header;
+    made->header.e_shentsize = sizeof *made->sections;
+    made->header.e_shnum = 4;
+    made->sections[1] =
+        (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_flags = SHF_EXECINSTR, .sh_addr = 0x1000, .sh_size = 0x100};
+    made->sections[2] = (Elf64_Shdr){.sh_type = table,
+                                     .sh_offset = offsetof(struct made, symbols),
+                                     .sh_size = sizeof made->symbols,
+                                     .sh_entsize = 24,
+                                     .sh_link = 3};
+    made->sections[3] =
+        (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(struct made, names), .sh_size = 96};
+}
+
+#define NAMES(text) text, sizeof text
+
+static Elf64_Sym symbol(uint32_t name, uint64_t value, uint64_t size, unsigned type)
+{
+    return (Elf64_Sym){.st_name = name,
+                       .st_shndx = 1,
+                       .st_value = value,
+                       .st_size = size,
+                       .st_info = ELF64_ST_INFO(STB_LOCAL, type)};
+}
+
+/* .gnu_debugdata and .dynsym: an unsized symbol of the one does not hide a sized one of the other. */
+static void two_tables_as_one(void **state)
+{
+    (void)state;
+    struct made mini, own, empty;
+    static const char *const wanted[] = {"start", "start", "main",      "main",
+                                         "-",     "small", "small_end", "small_end"};
+    make(&mini, SHT_SYMTAB, NAMES("\0start\0frame_dummy\0small"));
+    mini.symbols[1] = symbol(1, 0x1000, 0, STT_FUNC);
+    mini.symbols[2] = symbol(7, 0x1020, 0, STT_FUNC);
+    mini.symbols[3] = symbol(19, 0x1050, 0x10, STT_FUNC);
+    make(&own, SHT_DYNSYM, NAMES("\0main@@V1\0small_end"));
+    own.symbols[1] = symbol(1, 0x1020, 0x20, STT_FUNC);
+    own.symbols[2] = symbol(10, 0x1060, 0x20, STT_FUNC);
+    make(&empty, SHT_DYNSYM, NAMES(""));
+    struct elf *a = NULL, *b = NULL, *c = NULL;
+    struct functions functions;
+    assert_int_equal(elf_open_memory(&mini, sizeof mini, "mini", &a, NULL), 0);
+    assert_int_equal(elf_open_memory(&own, sizeof own, "own", &b, NULL), 0);
+    assert_int_equal(elf_open_memory(&empty, sizeof empty, "empty", &c, NULL), 0);
+    for (int turned = 0; turned < 2; turned++) {
+        int rc = turned ? functions_load_both(b, ELF_SECTION_DYNSYM, a, ELF_SECTION_SYMTAB, &functions)
+                        : functions_load_both(a, ELF_SECTION_SYMTAB, b, ELF_SECTION_DYNSYM, &functions);
+        assert_int_equal(rc, 0);
+        for (unsigned i = 0; i < 8; i++)
+            assert_string_equal(name_at(&functions, 0x1000 + 16 * i, NULL), wanted[i]);
+        functions_free(&functions);
+    }
+    assert_int_equal(functions_load_both(c, ELF_SECTION_DYNSYM, b, ELF_SECTION_DYNSYM, &functions), 0);
+    assert_string_equal(name_at(&functions, 0x1020, NULL), "main");
+    functions_free(&functions);
+    assert_int_equal(functions_load_both(a, ELF_SECTION_SYMTAB, c, ELF_SECTION_DYNSYM, &functions), 0);
+    assert_string_equal(name_at(&functions, 0x1020, NULL), "frame_dummy");
+    functions_free(&functions);
+    assert_int_equal(functions_load_both(c, ELF_SECTION_DYNSYM, c, ELF_SECTION_SYMTAB, &functions), -ENOENT);
+    elf_close(a);
+    elf_close(b);
+    elf_close(c);
+}
+
+/* GHC's code has OBJECT symbols; annobin's labels lie where functions begin, and are none. */
+static void odd_compilers(void **state)
+{
+    (void)state;
+    struct made file;
+    make(&file, SHT_SYMTAB, NAMES("\0stg_upd_frame_info\0.annobin_main.cold.0\0main.cold.0\0data\0code"));
+    file.symbols[1] = symbol(1, 0x1000, 0, STT_OBJECT);
+    file.symbols[2] = symbol(20, 0x1010, 0x10, STT_FUNC);
+    file.symbols[3] = symbol(41, 0x1010, 0, STT_FUNC);
+    file.symbols[4] = symbol(53, 0x1020, 0x10, STT_OBJECT);
+    file.symbols[5] = symbol(58, 0x1020, 0x10, STT_FUNC);
+    struct elf *elf = NULL;
+    struct functions functions;
+    assert_int_equal(elf_open_memory(&file, sizeof file, "odd", &elf, NULL), 0);
+    assert_int_equal(functions_load(elf, ELF_SECTION_SYMTAB, &functions), 0);
+    assert_string_equal(name_at(&functions, 0x100f, NULL), "stg_upd_frame_info");
+    assert_string_equal(name_at(&functions, 0x1010, NULL), "main.cold.0");
+    assert_string_equal(name_at(&functions, 0x1020, NULL), "code"); /* a function goes before an object */
+    functions_free(&functions);
+    elf_close(elf);
+}
+
 /* A table made here: what a linker does not write, a file may have. */
 static void odd_names(void **state)
 {
@@ -130,7 +232,7 @@ static void odd_names(void **state)
     file.symbols[4].st_shndx = 4;
     file.symbols[5].st_shndx = SHN_ABS;
     file.symbols[6].st_name = 64;
-    file.symbols[7].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
+    file.symbols[7].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_SECTION);
     file.symbols[8].st_shndx = 3;
     file.symbols[9].st_name = UINT32_MAX;
     struct elf *elf = NULL;
@@ -290,10 +392,9 @@ static void as_nm_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_rule),
-        cmocka_unit_test(odd_names),
-        cmocka_unit_test(no_mapping_symbols),
-        cmocka_unit_test(as_nm_says),
+        cmocka_unit_test(each_rule),          cmocka_unit_test(odd_names),
+        cmocka_unit_test(two_tables_as_one),  cmocka_unit_test(odd_compilers),
+        cmocka_unit_test(no_mapping_symbols), cmocka_unit_test(as_nm_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -398,12 +398,66 @@ static void padding_is_nobodys(void **state)
     fake_end();
 }
 
+/* As Go 1.12 has it: b is inlined into a, that into f, each has 16 bytes, and none lies in the other. */
+static void inlined_outside(void **state)
+{
+    (void)state;
+    static const char source_of_it[] =
+        ".text\n.globl f\n.type f, @function\nf: .skip 48, 0x90\n.size f, 48\n.Lend:\n"
+        ".section .debug_abbrev,\"\",@progbits\n"
+        ".uleb128 1, 0x11\n.byte 1\n.uleb128 0x13, 0x0b, 0x11, 0x01, 0x12, 0x06, 0, 0\n"
+        ".uleb128 2, 0x2e\n.byte 0\n.uleb128 0x03, 0x08, 0x20, 0x0b, 0, 0\n"
+        ".uleb128 3, 0x2e\n.byte 1\n.uleb128 0x03, 0x08, 0x11, 0x01, 0x12, 0x06, 0, 0\n"
+        ".uleb128 4, 0x1d\n.byte 1\n"
+        ".uleb128 0x31, 0x13, 0x11, 0x01, 0x12, 0x06, 0x58, 0x0b, 0x59, 0x0b, 0, 0\n"
+        ".byte 0\n"
+        ".section .debug_info,\"\",@progbits\n"
+        ".Lbegin: .long .Lstop - .Lversion\n"
+        ".Lversion: .short 4\n.long .debug_abbrev\n.byte 8\n"
+        ".uleb128 1\n.byte 0x16\n.quad f\n.long 48\n"
+        ".La: .uleb128 2\n.asciz \"a\"\n.byte 1\n"
+        ".Lb: .uleb128 2\n.asciz \"b\"\n.byte 1\n"
+        ".uleb128 3\n.asciz \"f\"\n.quad f\n.long 48\n"
+        ".uleb128 4\n.long .La - .Lbegin\n.quad f + 16\n.long 16\n.byte 1, 10\n"
+        ".uleb128 4\n.long .Lb - .Lbegin\n.quad f + 32\n.long 16\n.byte 1, 20\n"
+        ".byte 0, 0, 0, 0\n"
+        ".Lstop:\n";
+    static const char *const chains[3][3] = {{"f"}, {"a", "f"}, {"b", "a", "f"}};
+    static const uint32_t lines[3][3] = {{0}, {0, 10}, {0, 20, 10}};
+    char path[512];
+    struct rk_symbolizer *s = NULL;
+    struct rk_sources *sources = NULL;
+    uint64_t offset = 0, bytes = 0;
+    fake_root();
+    fake_file("src/go.s", source_of_it);
+    if (!compile("clang --target=x86_64-linux-gnu -nostdlib -shared go.s -fuse-ld=lld -o prog; :", path) ||
+        !locate(path, "f", &offset, &bytes)) {
+        fake_end();
+        skip();
+    }
+    struct rk_module module = {.size = sizeof module, .kind = RK_MODULE_FILE, .path = path, .name = path};
+    assert_int_equal(rk_symbolizer_open(NULL, &s, NULL), 0);
+    for (uint64_t i = 0; i < 48; i++) {
+        uint64_t at = offset + i;
+        assert_int_equal(rk_symbolizer_sources(s, &module, &at, 1, NULL, &sources, NULL), 0);
+        assert_int_equal(sources->frame_n, i / 16 + 1);
+        for (uint32_t k = 0; k <= i / 16; k++) {
+            assert_string_equal(sources->function[k], chains[i / 16][k]);
+            assert_int_equal(sources->line[k], lines[i / 16][k]);
+        }
+        rk_sources_free(sources);
+    }
+    rk_symbolizer_free(s);
+    fake_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind),          cmocka_unit_test(a_range_is_missing),
         cmocka_unit_test(packages),           cmocka_unit_test(shared_by_dwz),
         cmocka_unit_test(debug_files),        cmocka_unit_test(symbol_before_dwarf),
-        cmocka_unit_test(padding_is_nobodys), cmocka_unit_test(claimed_by_two)};
+        cmocka_unit_test(padding_is_nobodys), cmocka_unit_test(claimed_by_two),
+        cmocka_unit_test(inlined_outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
