@@ -239,9 +239,10 @@ static __attribute__((noinline)) int read_called(struct rk_set *set, size_t slot
     return 0;
 }
 
-/* A lone event in user space: one look, which nearly always is enough. Whatever is in the way, the other finds out. */
+/* A lone event in user space: one look, which nearly always is enough. Whatever is in the way, the other finds out.
+ * The page comes where rk_set_read() has its states, so that no other argument has to move. */
 static __attribute__((noinline)) int read_page(struct rk_set *set, size_t slot, struct rk_value *ret,
-                                               size_t n, const struct perf_page *page)
+                                               const struct perf_page *page, size_t n)
 {
     if (__builtin_expect(n == 0, 0) || __builtin_expect(slot != 0, 0) ||
         __builtin_expect(*set->fork_word == 0, 0) || __builtin_expect(pmc_thread() != set->thread, 0) ||
@@ -254,7 +255,7 @@ static inline int read_either(struct rk_set *set, size_t slot, struct rk_value *
 {
     const struct perf_page *page = set->only_page;
 
-    return page ? read_page(set, slot, ret, n, page) : read_called(set, slot, ret, n);
+    return page ? read_page(set, slot, ret, page, n) : read_called(set, slot, ret, n);
 }
 
 static __attribute__((noinline)) int read_with_states(struct rk_set *set, size_t slot, struct rk_value *ret,
