@@ -82,7 +82,9 @@ const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid
 {
     uint32_t number = image ? table_get(&image->comms, thread_key(pid, tid)) : TABLE_NONE;
 
-    return number == TABLE_NONE ? "" : intern_text(&image->modules.texts, number);
+    if (number == TABLE_NONE)
+        return image && pid == 0 && tid == 0 ? "swapper" : "";
+    return intern_text(&image->modules.texts, number);
 }
 
 int image_map(struct rk_image *image, struct space **space, const struct rk_mapping *mapping, uint64_t mounts)

@@ -180,6 +180,8 @@ static void threads(void **state)
     assert_int_equal(task(RK_RECORD_FORK, 10, 12, 10, 11, 0), 1); /* by the worker */
     assert_string_equal(rk_image_comm(image, 10, 12), "worker");
     assert_string_equal(rk_image_comm(image, 10, 99), "");
+    assert_string_equal(rk_image_comm(image, 0, 0), "swapper");
+    assert_string_equal(rk_image_comm(image, 0, 7), "");
     assert_string_equal(where(10, 0x10000), "/bin/prog+0"); /* a thread's birth takes nothing away */
 }
 
