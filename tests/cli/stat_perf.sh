@@ -23,7 +23,10 @@ for line in open(sys.argv[1]):
         print(";".join(shape(field) for field in fields))
 PY
 beside() { # options and a command
-    perf stat -x ';' "$@" >out 2>perf.err || fail "perf stat $*"
+    for _ in 1 2 3 4 5; do # perf prints nothing where a program ends before the first interval is looked at
+        perf stat -x ';' "$@" >out 2>perf.err || fail "perf stat $*"
+        [ -s perf.err ] && break
+    done
     "$RECKON" stat -x ';' "$@" >out 2>err || fail "stat $*"
     python3 shape.py perf.err >theirs
     python3 shape.py err >ours
