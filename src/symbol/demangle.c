@@ -28,13 +28,15 @@ static void append(const char *piece, size_t n, void *opaque)
 {
     struct text *text = opaque;
 
+    if (n == 0) /* of an empty identifier, by a NULL */
+        return;
     if (!text->full && n < sizeof text->bytes - text->n) {
         memcpy(text->bytes + text->n, piece, n);
         text->n += n;
         return;
     }
     text->full = true;
-    if ((piece >= text->name && piece < text->name + text->name_bytes) || (n && strchr("<>(),:& ", piece[0])))
+    if ((piece >= text->name && piece < text->name + text->name_bytes) || strchr("<>(),:& ", piece[0]))
         longjmp(text->out, 1);
 }
 

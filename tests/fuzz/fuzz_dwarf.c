@@ -4,6 +4,7 @@
  * and with two.
  */
 #include "fuzz.h"
+#include "mutate_elf.h"
 
 #include "dwarf/resolve.h"
 

@@ -3,6 +3,7 @@
  * symbol tables are all walked; every name that a table admits must end inside it.
  */
 #include "fuzz.h"
+#include "mutate_elf.h"
 
 #include "elf/section.h"
 #include "elf/symtab.h"

@@ -3,6 +3,7 @@
  * stand together: record sizes, offsets that ascend, memory bounded by the input.
  */
 #include "fuzz.h"
+#include "mutate_perfdata.h"
 
 #include "perfdata/reader.h"
 

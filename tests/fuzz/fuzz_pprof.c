@@ -12,17 +12,18 @@
 
 struct text {
     unsigned char *bytes;
-    size_t n;
+    size_t n, room;
 };
 
 static int keep(void *context, const void *data, size_t n)
 {
     struct text *text = context;
-    unsigned char *longer = realloc(text->bytes, text->n + n + 1);
-
-    HOLDS(longer);
-    memcpy(longer + text->n, data, n);
-    text->bytes = longer;
+    if (text->n + n > text->room) {
+        text->room = 2 * (text->n + n) + 4096;
+        text->bytes = realloc(text->bytes, text->room);
+        HOLDS(text->bytes);
+    }
+    memcpy(text->bytes + text->n, data, n);
     text->n += n;
     return 0;
 }

@@ -1,9 +1,10 @@
 /*
- * A recording, through everything that reads one: stream, order, samples, image, profile, and every writer. Files
- * that it names are looked for in the fake machine of tests/fuzz/root only. Each record is one line of text and
+ * A recording, through everything that reads one: stream, order, samples, image, profile, and a writer. Files
+ * that it names are looked for in the fake machine of tests/fuzz/root only. Each record is one line of text or
  * of JSON; what the stream counts as kept must be what it gave.
  */
 #include "fuzz.h"
+#include "mutate_perfdata.h"
 #include "profile.h"
 
 #include <reckon/export.h>
@@ -27,8 +28,8 @@ static int count_lines(void *context, const void *data, size_t n)
 {
     struct lines *lines = context;
     const char *text = data;
-    for (size_t i = 0; i < n; i++)
-        lines->n += text[i] == '\n';
+    for (const char *at = text; (at = memchr(at, '\n', n - (size_t)(at - text))); at++)
+        lines->n++;
     if (n)
         lines->last = text[n - 1];
     return 0;
@@ -36,28 +37,23 @@ static int count_lines(void *context, const void *data, size_t n)
 
 static void export_record(struct rk_stream *stream, const struct rk_record *r)
 {
-    static const char *const formats[] = {"text", "json"};
-    for (int i = 0; i < 2; i++) {
-        struct lines lines = {0};
-        struct rk_sink sink = {sizeof sink, 0, count_lines, &lines};
-        HOLDS(rk_record_export(stream, r, formats[i], &sink, NULL, NULL) == 0);
-        HOLDS(lines.n == 1 && lines.last == '\n');
-    }
+    struct lines lines = {0};
+    struct rk_sink sink = {sizeof sink, 0, count_lines, &lines};
+
+    HOLDS(rk_record_export(stream, r, r->offset & 8 ? "text" : "json", &sink, NULL, NULL) == 0);
+    HOLDS(lines.n == 1 && lines.last == '\n');
 }
 
 /* Stands together, and can be written. */
 static void use_profile(const struct rk_profile *p)
 {
-    static const char *const formats[] = {"folded", "csv", "json", "html"};
     struct rk_profile_summary summary = {.size = sizeof summary};
     HOLDS(rk_profile_summary(p, &summary) == 0);
     fuzz_profile(p);
-    for (int i = 0; i < 4; i++) {
-        struct lines lines = {0};
-        struct rk_sink sink = {sizeof sink, 0, count_lines, &lines};
-        HOLDS(rk_profile_export(p, formats[i], &sink, NULL) == 0);
-        HOLDS(lines.n == 0 || lines.last == '\n');
-    }
+    struct lines lines = {0};
+    struct rk_sink sink = {sizeof sink, 0, count_lines, &lines};
+    HOLDS(rk_profile_export(p, "folded", &sink, NULL) == 0); /* all others: fuzz_exports */
+    HOLDS(lines.n == 0 || lines.last == '\n');
 }
 
 static void use_sample(struct rk_image *image, const struct rk_sample *s)

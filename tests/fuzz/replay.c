@@ -4,6 +4,8 @@
  * long), and copies in which one byte is another. All is decided by the input alone, so that a failure can be
  * had again.
  *
+ * A target with a mutator of its own (mutate_*.h) has that one tried as well, MUTATIONS times for a seed, one upon the other.
+ *
  *     fuzz_record corpus/record        replays and varies
  *     fuzz_record -1 crash-file ...    only these files, as they are
  *
@@ -16,8 +18,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define CUTS 256  /* beginnings tried of a file */
-#define FLIPS 512 /* bytes changed of a file, one at a time */
+#define MUTATIONS 128 /* of a file, by the target's own mutator */
+#define CUTS 256      /* beginnings tried of a file */
+#define FLIPS 512     /* bytes changed of a file, one at a time */
 
 static void try_input(const uint8_t *data, size_t size)
 {
@@ -27,6 +30,45 @@ static void try_input(const uint8_t *data, size_t size)
         memcpy(copy, data, size);
     LLVMFuzzerTestOneInput(copy, size);
     free(copy);
+}
+
+__attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+
+/* In libFuzzer's place: a byte is another, or the end is cut off or doubled. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max)
+{
+    static unsigned number;
+    unsigned n = number++ * 2654435761u;
+
+    if (size == 0)
+        return 0;
+    if (n % 16 == 0 && size + size / 2 <= max) {
+        memcpy(data + size, data + size - size / 2, size / 2);
+        return size + size / 2;
+    }
+    if (n % 16 == 1 && size > 1)
+        return size - size / 8 - 1;
+    data[n / 16 % size] = (uint8_t)(n >> 24);
+    return size;
+}
+
+/* Eight mutations upon each other, then again from the seed. */
+static size_t mutate(const uint8_t *seed, size_t size)
+{
+    size_t max = size * 2 + 4096, n = 0;
+    uint8_t *data = malloc(max);
+
+    HOLDS(data);
+    for (unsigned i = 0; LLVMFuzzerCustomMutator && i < MUTATIONS; i++) {
+        if (i % 8 == 0)
+            memcpy(data, seed, n = size);
+        n = LLVMFuzzerCustomMutator(data, n, max, i);
+        HOLDS(n <= max);
+        try_input(data, n);
+    }
+    free(data);
+    return LLVMFuzzerCustomMutator ? MUTATIONS : 0;
 }
 
 static size_t vary(uint8_t *data, size_t size)
@@ -42,7 +84,7 @@ static size_t vary(uint8_t *data, size_t size)
         try_input(data, size);
         data[at] = was;
     }
-    return 1 + cuts + flips;
+    return 1 + cuts + flips + mutate(data, size);
 }
 
 static size_t replay_file(const char *path, int varied)
