@@ -63,15 +63,21 @@ static uint64_t memory_limit(void)
     return (uint64_t)mapped * page + half;
 }
 
-static void limit(int what, uint64_t soft, uint64_t hard)
+#ifdef __GLIBC__
+typedef __rlimit_resource_t resource;
+#else
+typedef int resource;
+#endif
+
+static void limit(resource what, uint64_t soft, uint64_t hard)
 {
     struct rlimit now;
 
-    if (getrlimit((__rlimit_resource_t)what, &now) < 0)
+    if (getrlimit(what, &now) < 0)
         return;
     now.rlim_max = hard < now.rlim_max ? hard : now.rlim_max;
     now.rlim_cur = soft < now.rlim_max ? soft : now.rlim_max;
-    setrlimit((__rlimit_resource_t)what, &now);
+    setrlimit(what, &now);
 }
 
 static int write_all(int fd, const void *bytes, size_t n)

@@ -85,8 +85,8 @@ uint64_t now_ns(void);
 /* Waits until `fd` is readable (1) or it is time (0): -errno; -EINTR too where `bell` is readable. -1: no such descriptor. */
 int wait_readable(int fd, int bell, uint64_t deadline);
 /* What a Bell polls, -1 for None, NULL and one that is not entered; and what comes after it was readable. */
-int bell_fd(PyObject *bell);
-void bell_hush(PyObject *bell);
+int bell_fd(PyObject *o);
+void bell_hush(PyObject *o);
 
 /* The value of the object's type's module. */
 struct state *state_of(PyObject *self);

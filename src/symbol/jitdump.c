@@ -120,9 +120,7 @@ int jitdump_open(int root, int32_t pid, const char *path, uint64_t inode, uint64
     if (rc < 0)
         return rc;
     *ret_size = status.size;
-    int ours = fd;
-    fd = -1;
-    return ours;
+    return TAKE_FD(fd);
 }
 
 /* 1: there is more; 0: not yet whole. */

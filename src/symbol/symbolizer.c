@@ -206,6 +206,8 @@ static int resolve_some(struct rk_symbolizer *symbolizer, const struct module *m
     struct load load = *last; /* a copy: the answers can't alias it */
     int rc = 0;
 
+    if (n == 0)
+        return 0;
     for (size_t i = 0; i < n; i++)
         if (!module_address(module, offsets[i], &load, &addresses[i]))
             addresses[i] = UINT64_MAX; /* where nothing can be */
