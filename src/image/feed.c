@@ -4,6 +4,7 @@
 #include "image/process.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* header.misc of a FORK that a tool made up for a process it found: it has mappings of its own. */
@@ -78,7 +79,22 @@ static int feed_fork(struct rk_image *image, const struct rk_record *record)
     return 1;
 }
 
-/* Samples of an ended process may come yet: nothing goes. */
+/* Notes that a process ended; the one that ended so many before it loses its mappings. */
+static int end_process(struct rk_image *image, struct process *process)
+{
+    if (process->ended)
+        return 1;
+    if (!image->ended && !(image->ended = calloc(IMAGE_ENDED, sizeof *image->ended)))
+        return -ENOMEM;
+    int32_t *place = &image->ended[image->ended_n++ % IMAGE_ENDED];
+    struct process *old = image->ended_n > IMAGE_ENDED ? image_find_process(image, *place) : NULL;
+    if (old && old->ended)
+        old->space = space_drop(old->space);
+    *place = process->pid;
+    process->ended = true;
+    return 1;
+}
+
 static int feed_exit(struct rk_image *image, const struct rk_record *record)
 {
     struct rk_task task = {.size = sizeof task};
@@ -86,7 +102,7 @@ static int feed_exit(struct rk_image *image, const struct rk_record *record)
     struct process *process = rc == 0 ? image_find_process(image, task.pid) : NULL;
 
     if (process && task.pid == task.tid)
-        process->ended = true;
+        return end_process(image, process);
     return rc < 0 ? rc : 1;
 }
 

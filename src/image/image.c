@@ -32,6 +32,7 @@ struct rk_image *rk_image_free(struct rk_image *image)
         for (size_t i = 0; i < image->processes.n; i++)
             space_drop(image->processes.items[i].space);
         space_drop(image->kernel);
+        free(image->ended);
         vector_free(&image->processes);
         table_free(&image->by_pid);
         table_free(&image->comms);
@@ -194,7 +195,7 @@ int rk_image_process(const struct rk_image *image, int32_t pid, struct rk_proces
         .parent = process->parent,
         .known = process->known,
         .ended = process->ended,
-        .mappings = process->space ? process->space->n : 0,
+        .mappings = process->space ? process->space->mapping_n : 0,
         .mount_namespace = process->mounts,
         .pid_namespace = process->pids,
     };

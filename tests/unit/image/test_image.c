@@ -205,6 +205,27 @@ static void exit_and_reuse(void **state)
     assert_string_equal(where(40, 0x40000), "no process");
 }
 
+/* A machine on which processes come and go: what is held does not grow. */
+static void ended_go(void **state)
+{
+    (void)state;
+    enum { BEFORE = 100, N = 1024 + BEFORE };
+    map(1, 0x10000, 0x1000, 0, "/bin/parent");
+    for (int32_t pid = 100; pid < 100 + N; pid++) {
+        task(RK_RECORD_FORK, pid, pid, 1, 1, 0);
+        map(pid, 0x40000, 0x1000, 0, "/bin/child");
+        task(RK_RECORD_EXIT, pid, pid, 1, 1, 0);
+        task(RK_RECORD_EXIT, pid, pid, 1, 1, 0); /* once more changes nothing */
+    }
+    struct rk_process process = {.size = sizeof process};
+    for (int32_t pid = 100; pid < 100 + N; pid++) {
+        assert_int_equal(rk_image_process(image, pid, &process), 0);
+        assert_int_equal(process.mappings, pid < 100 + BEFORE ? 0 : 2);
+    }
+    assert_string_equal(where(100 + N - 1, 0x10000), "/bin/parent+0");
+    assert_string_equal(where(1, 0x10000), "/bin/parent+0");
+}
+
 static void kernel(void **state)
 {
     (void)state;
@@ -575,7 +596,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(finds),          TEST(overlap),        TEST(fork_and_exec), TEST(threads),
-        TEST(exit_and_reuse), TEST(kernel),         TEST(kernel_code),   TEST(processes),
+        TEST(exit_and_reuse), TEST(ended_go),       TEST(kernel),        TEST(kernel_code),
+        TEST(processes),
         TEST(cgroups),        TEST(guests),         TEST(kinds),         TEST(deleted),
         TEST(modules_once),   TEST(told_build_ids), TEST(odd_records),   TEST(many_processes),
         TEST(running),        TEST(myself),
