@@ -30,8 +30,8 @@ struct rk_image {
     struct table by_pid;
     struct table comms;   /* pid, tid → number of the name in modules.texts */
     struct table cgroups; /* id → number of the path in modules.texts */
-    int32_t *ended;   /* the last IMAGE_ENDED processes that ended, in a ring; NULL: none yet */
-    uint32_t ended_n; /* how many ended so far */
+    int32_t *ended;       /* the last IMAGE_ENDED processes that ended, in a ring; NULL: none yet */
+    uint32_t ended_n;     /* how many ended so far */
     struct space *kernel; /* modules, and code made at run time; all else of the upper half is the kernel's */
 };
 

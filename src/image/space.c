@@ -175,8 +175,8 @@ static int prepare(struct space **space, uint64_t start, uint32_t *ret)
 }
 
 /* Puts n mappings in the place of a run's [from, to). */
-static void splice(struct space *s, struct space_run *run, uint32_t from, uint32_t to, const struct mapping *with,
-                   uint32_t n)
+static void splice(struct space *s, struct space_run *run, uint32_t from, uint32_t to,
+                   const struct mapping *with, uint32_t n)
 {
     memmove(&run->items[from + n], &run->items[to], (run->n - to) * sizeof *run->items);
     if (n)
@@ -197,7 +197,8 @@ static void settle(struct space *s, uint32_t part)
 }
 
 /* What the last mapping before `end` has behind it, put into *ret. */
-static bool right_of(const struct space_run *run, uint32_t from, uint32_t to, uint64_t end, struct mapping *ret)
+static bool right_of(const struct space_run *run, uint32_t from, uint32_t to, uint64_t end,
+                     struct mapping *ret)
 {
     if (from == to || run->items[to - 1].end <= end)
         return false;

@@ -595,12 +595,11 @@ static void myself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(finds),          TEST(overlap),        TEST(fork_and_exec), TEST(threads),
-        TEST(exit_and_reuse), TEST(ended_go),       TEST(kernel),        TEST(kernel_code),
-        TEST(processes),
-        TEST(cgroups),        TEST(guests),         TEST(kinds),         TEST(deleted),
-        TEST(modules_once),   TEST(told_build_ids), TEST(odd_records),   TEST(many_processes),
-        TEST(running),        TEST(myself),
+        TEST(finds),          TEST(overlap),      TEST(fork_and_exec),  TEST(threads),
+        TEST(exit_and_reuse), TEST(ended_go),     TEST(kernel),         TEST(kernel_code),
+        TEST(processes),      TEST(cgroups),      TEST(guests),         TEST(kinds),
+        TEST(deleted),        TEST(modules_once), TEST(told_build_ids), TEST(odd_records),
+        TEST(many_processes), TEST(running),      TEST(myself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
