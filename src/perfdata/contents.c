@@ -72,7 +72,7 @@ int contents_attr(struct contents *contents, const void *bytes, size_t n, const 
 {
     int r = contents_room(contents, sizeof(struct perfdata_event) + ids_n * 8);
     struct perf_attr attr = {0};
-    char buffer[64];
+    char buffer[EVENT_NAME_BYTES];
 
     if (r < 0)
         return r;
@@ -249,6 +249,23 @@ static int feature_ledger(struct contents *contents, struct cursor c)
     return keep_text(contents, text + first_n, n - first_n, &contents->info.ledger);
 }
 
+/* Tracepoints whose names nobody has told yet get those of their formats. */
+static int feature_tracing(struct contents *contents, struct cursor c)
+{
+    char unnamed[EVENT_NAME_BYTES];
+    int r = keep_bytes(contents, c, &contents->tracing);
+
+    contents->tracing_n = r == 0 ? cursor_left(&c) : contents->tracing_n;
+    for (size_t i = 0; i < contents->events.n && r == 0; i++) {
+        struct perfdata_event *event = contents->events.items[i];
+        if (event->attr.type == PERF_TRACEPOINT &&
+            strcmp(event->name, contents_event_name(&event->attr, unnamed)) == 0)
+            r = contents_tracepoint(contents, event->attr.config, &event->name);
+        r = r == -ENOENT ? 0 : r;
+    }
+    return r;
+}
+
 int contents_feature(struct contents *contents, unsigned bit, const void *bytes, size_t n)
 {
     struct perfdata_info *info = &contents->info;
@@ -256,12 +273,8 @@ int contents_feature(struct contents *contents, unsigned bit, const void *bytes,
     struct perfdata_info was = *info;
 
     switch (bit) {
-    case FEATURE_TRACING_DATA: {
-        int r = keep_bytes(contents, c, &contents->tracing);
-        if (r == 0)
-            contents->tracing_n = n;
-        return r;
-    }
+    case FEATURE_TRACING_DATA:
+        return feature_tracing(contents, c);
     case FEATURE_NAMES: {
         const char *kept;
         int r = keep_bytes(contents, c, &kept);

@@ -53,8 +53,12 @@ int contents_update(struct contents *contents, const void *body, size_t n);
 /* The format of a tracepoint in the tracing data (tracing.c); NULL: none. */
 const char *contents_format(const struct contents *contents, uint64_t number, size_t *ret_n);
 
+/* "sched:sched_switch", of that tracepoint, by the tracing data. 0, -ENOENT: it does not say; -errno. */
+int contents_tracepoint(struct contents *contents, uint64_t number, const char **ret);
+
 /* What an event is called where nothing was recorded: perf's words for the kernel's own events, else numbers.
- * `buffer` has 64 bytes. */
+ * `buffer` has EVENT_NAME_BYTES. */
+#define EVENT_NAME_BYTES 80
 const char *contents_event_name(const struct perf_attr *attr, char *buffer);
 
 #endif

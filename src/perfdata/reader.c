@@ -8,14 +8,13 @@
  */
 #include "perfdata/reader.h"
 
-#include "perfdata/contents.h"
+#include "perfdata/reading.h"
 #include "perfdata/section.h"
-#include "perfdata/unpack.h"
-#include "perfdata/window.h"
+#include "perfdata/swap.h"
 
 #include "base/cursor.h"
 #include "base/error.h"
-#include "record/layout.h"
+#include "record/swap.h"
 #include "sys/file.h"
 #include "sys/limit.h"
 
@@ -27,50 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct perfdata_reader {
-    bool own_fd;
-    bool cut;
-    bool lenient; /* the header did not say where the data ends: what is unsound ends it */
-    bool ended;
-    int error; /* the first -errno of next(), which comes again */
-    char name[128];
-    uint64_t begin; /* of the data */
-    uint64_t skip;  /* payload to pass over before the next record */
-    struct window window;
-    struct contents contents;
-    struct unpack *unpack; /* NULL until a compressed record comes */
-    bool packed;           /* records come from there, till it wants more */
-    uint64_t packed_at;    /* the offset of what it was fed */
-    struct rk_error why;
-    _Alignas(8) unsigned char askew[64 << 10];
-};
-
 #define TRACING_PIECE 4096u
-
-#define RECORD_ANEW "record anew: reckon record COMMAND"
-
-static int bad_file(const struct perfdata_reader *r, const char *what, struct rk_error *e)
-{
-    return fail(e, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, RECORD_ANEW, "%s: %s", r->name, what);
-}
-
-static int bad_at(const struct perfdata_reader *r, const char *what, uint64_t offset, struct rk_error *e)
-{
-    return fail(e, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, RECORD_ANEW, "%s: %s at offset %" PRIu64,
-                r->name, what, offset);
-}
-
-static int read_failed(const struct perfdata_reader *r, int code, struct rk_error *e)
-{
-    if (code == -ENOMEM)
-        return fail_memory(e, RK_STAGE_STREAM);
-    if (code == -EISDIR)
-        return fail(e, code, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE,
-                    "give the file; perf record --threads makes directories, which are not read",
-                    "%s: a directory, not a recording in one file", r->name);
-    return fail(e, code, RK_STAGE_STREAM, RK_CAUSE_NO_FILE, NULL, "%s: cannot be read: %s", r->name,
-                strerror(-code));
-}
 
 /* ---- records ---- */
 
@@ -98,7 +54,7 @@ static int reader_unsound(struct perfdata_reader *r, const char *what)
 
 static int reader_io(struct perfdata_reader *r, int64_t code)
 {
-    read_failed(r, (int)code, &r->why);
+    reading_failed(r, (int)code, &r->why);
     return reader_fail(r, (int)code);
 }
 
@@ -122,10 +78,38 @@ static int reader_unpack(struct perfdata_reader *r, const struct perf_header *re
         if (k < 0)
             return reader_io(r, k);
     }
+    r->unpack->swapped = r->window.swapped;
     unpack_feed(r->unpack, payload, (size_t)n);
     r->packed = true;
     r->packed_at = r->window.at - record->size;
     return 1;
+}
+
+/* The layout of a record that is still of the other byte order; NULL: not known. */
+static const struct layout *layout_of(struct perfdata_reader *r, const struct perf_header *header)
+{
+    uint64_t id;
+
+    while (r->layouts.n < r->contents.events.n) {
+        struct layout *layout = vector_push(&r->layouts);
+        if (!layout || layout_init(layout, &r->contents.events.items[r->layouts.n - 1]->attr) < 0)
+            break;
+    }
+    if (r->layouts.n <= 1 || r->layouts.n < r->contents.events.n)
+        return r->layouts.n == 1 ? r->layouts.items : NULL;
+    uint32_t event = swap_id(&r->layouts.items[0], header, &id) == 0 ? table_get(&r->contents.by_id, id)
+                                                                     : TABLE_NONE;
+    return &r->layouts.items[event < r->layouts.n ? event : 0];
+}
+
+/* A record of the other byte order, in its place. */
+static void turn(struct perfdata_reader *r, struct perf_header *record)
+{
+    swap_header(record);
+    if (record->type >= RECORD_TYPE_USER)
+        swap_tool_record(record);
+    else
+        swap_record(layout_of(r, record), record);
 }
 
 /* The next record from inside a compressed one: 1, 0: there is no more, or -errno. */
@@ -141,11 +125,13 @@ static int packed_read(struct perfdata_reader *r, const struct perf_header **ret
         return reader_fail(r, -EBADMSG);
     }
     r->packed = k == 1;
+    if (k == 1 && r->window.swapped)
+        turn(r, (struct perf_header *)(uintptr_t)*ret);
     return k;
 }
 
 /* The next whole record, in place: 1, 0 or -errno. */
-static int record_read(struct perfdata_reader *r, const struct perf_header **ret)
+int reading_record(struct perfdata_reader *r, const struct perf_header **ret)
 {
     struct perf_header header;
 
@@ -163,6 +149,9 @@ static int record_read(struct perfdata_reader *r, const struct perf_header **ret
     if (have < (int64_t)sizeof header)
         return reader_end(r, have > 0 || (!r->contents.info.pipe && r->window.at < r->window.end));
     memcpy(&header, window_bytes(&r->window), sizeof header);
+    bool as_it_stands = r->window.swapped && r->window.at >= r->turned;
+    if (as_it_stands)
+        swap_header(&header);
     if (header.size < sizeof header)
         return reader_unsound(r, "a record whose size makes no sense");
     have = window_want(&r->window, header.size);
@@ -175,6 +164,10 @@ static int record_read(struct perfdata_reader *r, const struct perf_header **ret
     if (__builtin_expect((uintptr_t)record % 8 != 0, 0)) {
         memcpy(r->askew, record, header.size);
         record = r->askew;
+    }
+    if (as_it_stands) {
+        turn(r, (struct perf_header *)(uintptr_t)record);
+        r->turned = r->window.at + header.size;
     }
     window_move(&r->window, header.size);
     *ret = (const struct perf_header *)(const void *)record;
@@ -220,9 +213,10 @@ static int take_tracing(struct perfdata_reader *r, uint32_t n)
 }
 
 /* Records about events and features: 1 taken in, 0 none of these, -errno. */
-static int record_take(struct perfdata_reader *r, const struct perf_header *record)
+int reading_take(struct perfdata_reader *r, const struct perf_header *record)
 {
     struct cursor c = cursor_of(record + 1, record->size - sizeof *record);
+    uint32_t n;
     int k = 0;
 
     if (record->type < RECORD_TYPE_USER)
@@ -234,9 +228,14 @@ static int record_take(struct perfdata_reader *r, const struct perf_header *reco
     case PERFDATA_EVENT_TYPE:
         break;
     case PERFDATA_TRACING_DATA:
-        if (r->packed) /* its bytes are not here */
+        n = cursor_u32(&c);
+        /* simpleperf's data is inside of the record, perf's behind it. */
+        if (n && n <= cursor_left(&c))
+            k = contents_feature(&r->contents, FEATURE_TRACING_DATA, c.at, n);
+        else if (r->packed) /* its bytes are not here */
             return reader_unsound(r, "tracing data inside a compressed record");
-        k = take_tracing(r, cursor_u32(&c));
+        else
+            k = take_tracing(r, n);
         break;
     case PERFDATA_BUILD_ID:
         k = contents_build_id(&r->contents, record, record->size);
@@ -266,19 +265,40 @@ static int record_take(struct perfdata_reader *r, const struct perf_header *reco
     return k < 0 ? reader_io(r, k) : 1;
 }
 
+/* The next file of a directory: 1, 0: there is none, -errno. */
+static int next_part(struct perfdata_reader *r)
+{
+    if (r->parts.next >= r->parts.items.n)
+        return 0;
+    const struct part *part = &r->parts.items.items[r->parts.next];
+    int fd = parts_open(&r->parts, r->parts.next);
+    if (fd < 0)
+        return reader_io(r, fd);
+    r->parts.next++;
+    r->unpack = unpack_close(r->unpack); /* each has a stream of its own */
+    r->packed = r->ended = false;
+    r->window.fd = fd;
+    r->window.shift = r->window.at = r->turned = part->begin;
+    r->window.end = part->begin + part->size;
+    r->window.size = part->size;
+    r->window.front = r->window.filled = 0;
+    r->window.eof = false;
+    return 1;
+}
+
 int perfdata_reader_next(struct perfdata_reader *r, const struct perf_header **ret, uint64_t *ret_offset)
 {
     const struct perf_header *record;
 
-    while (!r->error && !r->ended) {
+    while (!r->error && (!r->ended || next_part(r) == 1)) {
         bool inside = r->packed;
-        int k = inside ? packed_read(r, &record) : record_read(r, &record);
-        if (inside && k == 0 && !r->ended)
+        int k = inside ? packed_read(r, &record) : reading_record(r, &record);
+        if (k == 0) /* what was packed is out, or a file at its end */
             continue;
-        if (k <= 0)
+        if (k < 0)
             return k;
         uint64_t offset = inside ? r->packed_at : r->window.at - record->size;
-        k = record_take(r, record);
+        k = reading_take(r, record);
         if (k < 0)
             return k;
         if (k == 0 && !r->ended) {
@@ -288,172 +308,6 @@ int perfdata_reader_next(struct perfdata_reader *r, const struct perf_header **r
         }
     }
     return r->error;
-}
-
-/* ---- opening ---- */
-
-/* Reads up to the first record that next() will return. It stays in the window. */
-static int open_pipe(struct perfdata_reader *r, struct rk_error *e)
-{
-    r->contents.info.pipe = true;
-    r->begin = r->window.at = PERFDATA_PIPE_HEADER;
-    r->window.end = UINT64_MAX;
-    for (;;) {
-        const struct perf_header *record = NULL;
-        int k = record_read(r, &record);
-        if (k < 0)
-            return error_give(e, &r->why);
-        if (!record) /* the end */
-            break;
-        uint16_t size = record->size;
-        bool compressed = record->type == PERFDATA_COMPRESSED || record->type == PERFDATA_COMPRESSED2;
-        k = compressed ? 0 : record_take(r, record);
-        if (k < 0)
-            return error_give(e, &r->why);
-        if (k == 0) { /* once more, for next() */
-            window_move(&r->window, -(int64_t)size);
-            r->skip = 0;
-            break;
-        }
-    }
-    r->contents.info.finished = true;
-    if (!r->contents.events.n)
-        return bad_at(r, "no events before the records", r->window.at, e);
-    return 0;
-}
-
-static int open_file(struct perfdata_reader *r, struct rk_error *e)
-{
-    struct perfdata_header header = {0};
-
-    if (!r->window.seekable)
-        return fail(e, -ESPIPE, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, "give the file's path",
-                    "%s: a perf.data file through a pipe; only recordings made for one (-o -) can be read so",
-                    r->name);
-    int64_t n = sys_read_at(r->window.fd, &header, sizeof header, 0);
-    if (n < 0)
-        return read_failed(r, (int)n, e);
-    /* Before 2012 the header had no features. */
-    size_t old = __builtin_offsetof(struct perfdata_header, features);
-    if (header.size != sizeof header && header.size != old)
-        return bad_at(r, "a header of unknown size, told", __builtin_offsetof(struct perfdata_header, size),
-                      e);
-    if ((uint64_t)n < header.size)
-        return bad_at(r, "cut inside its header", (uint64_t)n, e);
-    if (header.size == old)
-        memset(header.features, 0, sizeof header.features);
-    struct section_fault fault;
-    int k = section_attrs(&r->window, &header, &r->contents, &fault);
-    if (k < 0)
-        return k == -EBADMSG ? bad_at(r, fault.what, fault.offset, e) : read_failed(r, k, e);
-    if (header.data.offset < header.size || header.data.offset > r->window.size)
-        return bad_at(r, "data that is not in the file, told",
-                      __builtin_offsetof(struct perfdata_header, data), e);
-    r->begin = r->window.at = header.data.offset;
-    if (header.data.size == 0 || header.data.size > r->window.size - header.data.offset) {
-        r->cut = r->lenient = true;
-        r->window.end = r->window.size;
-        return 0;
-    }
-    r->window.end = header.data.offset + header.data.size;
-    k = section_features(&r->window, &header, r->window.end, &r->contents, &r->contents.info.finished);
-    if (k < 0)
-        return read_failed(r, k, e);
-    r->cut = !r->contents.info.finished;
-    return 0;
-}
-
-static int open_any(struct perfdata_reader *r, struct rk_error *e)
-{
-    uint64_t head[2] = {0};
-    int k = sys_file_size(r->window.fd, &r->window.size, &r->window.seekable);
-
-    if (k < 0)
-        return read_failed(r, k, e);
-    int64_t n = r->window.seekable ? sys_read_at(r->window.fd, head, sizeof head, 0)
-                                   : sys_read(r->window.fd, head, sizeof head);
-    if (n < 0)
-        return read_failed(r, (int)n, e);
-    if (n == 0)
-        return bad_file(r, "an empty file, not a recording", e);
-    if (head[0] == PERFDATA_MAGIC_SWAPPED)
-        return fail(e, -EOPNOTSUPP, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED,
-                    "read it on a machine of its own kind",
-                    "%s: recorded on a machine of the other byte order", r->name);
-    if (head[0] == PERFDATA_MAGIC_1)
-        return fail(e, -EOPNOTSUPP, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED, "record it anew",
-                    "%s: of perf's first format, from before 2012", r->name);
-    if (head[0] != PERFDATA_MAGIC)
-        return fail(e, -EBADMSG, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE,
-                    "give a recording; one is made by: reckon record COMMAND",
-                    "%s: not a perf.data recording", r->name);
-    if (n < (int64_t)sizeof head)
-        return bad_at(r, "cut inside its header", (uint64_t)n, e);
-    return head[1] == PERFDATA_PIPE_HEADER ? open_pipe(r, e) : open_file(r, e);
-}
-
-static int reader_open(int fd, bool own_fd, const char *name, struct perfdata_reader **ret,
-                       struct rk_error *e)
-{
-    struct perfdata_reader *r = malloc(sizeof *r);
-    unsigned char *window = malloc(WINDOW_BYTES);
-
-    if (!r || !window) {
-        free(r);
-        free(window);
-        return fail_memory(e, RK_STAGE_STREAM);
-    }
-    /* All but the long buffer at its end. */
-    memset(r, 0, __builtin_offsetof(struct perfdata_reader, askew));
-    r->window.fd = fd;
-    r->window.bytes = window;
-    r->why.size = sizeof r->why;
-    snprintf(r->name, sizeof r->name, "%s", name);
-    contents_init(&r->contents);
-    int k = open_any(r, e);
-    if (k < 0) {
-        perfdata_reader_close(r);
-        return k;
-    }
-    r->own_fd = own_fd;
-    *ret = r;
-    return 0;
-}
-
-int perfdata_reader_open_fd(int fd, const char *name, struct perfdata_reader **ret, struct rk_error *e)
-{
-    return reader_open(fd, false, name, ret, e);
-}
-
-int perfdata_reader_open(const char *path, struct perfdata_reader **ret, struct rk_error *e)
-{
-    if (strcmp(path, "-") == 0)
-        return reader_open(STDIN_FILENO, false, "standard input", ret, e);
-    _cleanup_close_ int fd = sys_open(path, O_RDONLY, 0);
-    if (fd < 0)
-        return fail(e, fd, RK_STAGE_STREAM, fd == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
-                    fd == -ENOENT   ? "make one with: reckon record COMMAND"
-                    : fd == -EACCES ? "read it as its owner, who recorded it, or as root: sudo"
-                    : fd == -EMFILE ? sys_limit_more_descriptors()
-                                    : NULL,
-                    "%s: %s", path, strerror(-fd));
-    int k = reader_open(fd, true, path, ret, e);
-    if (k == 0)
-        TAKE_FD(fd);
-    return k;
-}
-
-struct perfdata_reader *perfdata_reader_close(struct perfdata_reader *r)
-{
-    if (r) {
-        if (r->own_fd)
-            sys_close(r->window.fd);
-        contents_free(&r->contents);
-        unpack_close(r->unpack);
-        free(r->window.bytes);
-        free(r);
-    }
-    return NULL;
 }
 
 /* ---- what it holds ---- */
@@ -504,12 +358,19 @@ uint64_t perfdata_reader_bytes(const struct perfdata_reader *r, uint64_t *ret_do
 {
     if (ret_done)
         *ret_done = r->window.at - r->begin;
-    return r->window.end == UINT64_MAX ? 0 : r->window.end - r->begin;
+    size_t n = r->parts.items.n;
+    uint64_t end = n ? r->parts.items.items[n - 1].begin + r->parts.items.items[n - 1].size : r->window.end;
+    return end == UINT64_MAX ? 0 : end - r->begin;
 }
 
-int perfdata_reader_fd(const struct perfdata_reader *r)
+bool perfdata_reader_again(const struct perfdata_reader *r)
 {
-    return r->window.seekable && !r->unpack && !r->contents.info.compressed ? r->window.fd : -1;
+    return r->window.seekable && !r->window.swapped && !r->unpack && !r->contents.info.compressed;
+}
+
+int64_t perfdata_reader_read_at(struct perfdata_reader *r, void *buffer, size_t n, uint64_t offset)
+{
+    return parts_read_at(&r->parts, r->plain_fd >= 0 ? r->plain_fd : r->fd, r->size, buffer, n, offset);
 }
 
 int perfdata_reader_explain(const struct perfdata_reader *r, struct rk_error *ret)

@@ -100,9 +100,10 @@ bool perfdata_reader_cut(const struct perfdata_reader *reader);
 /* The data's bytes, and those read so far, for progress. 0: not known (a pipe). */
 uint64_t perfdata_reader_bytes(const struct perfdata_reader *reader, uint64_t *ret_done);
 
-/* The descriptor of a file whose records can be read at their offsets (pread(2)), or -1: a pipe, or compressed. It
- * stays the reader's. */
-int perfdata_reader_fd(const struct perfdata_reader *reader);
+/* Whether records can be read once more at their offsets; not those of a pipe, of compressed records, of the other byte
+ * order. read_at() does: how many bytes, fewer at the end; or -errno. */
+bool perfdata_reader_again(const struct perfdata_reader *reader);
+int64_t perfdata_reader_read_at(struct perfdata_reader *reader, void *buffer, size_t n, uint64_t offset);
 
 /* Cold: what the last -errno of next() was about. -ENOENT: nothing failed. */
 int perfdata_reader_explain(const struct perfdata_reader *reader, struct rk_error *ret);

@@ -1,6 +1,10 @@
 #include "perfdata/section.h"
 
+#include "perfdata/swap.h"
+
 #include "base/cleanup.h"
+#include "base/cursor.h"
+#include "record/swap.h"
 #include "sys/file.h"
 
 #include <errno.h>
@@ -31,6 +35,15 @@ static int section_load(const struct window *file, struct perfdata_section s, ui
     return 0;
 }
 
+/* Words of 64 bits, where the file has them in the other byte order. */
+static void turn_words(const struct window *file, void *words, size_t n)
+{
+    struct cursor c = cursor_of(words, n);
+
+    if (file->swapped)
+        swap_items(&c, n / 8, 8);
+}
+
 /* One attr at `offset` and, behind it, where its ids are. */
 static int take_attr(const struct window *file, uint64_t offset, uint64_t attr_size,
                      struct contents *contents, struct section_fault *ret_fault)
@@ -43,7 +56,10 @@ static int take_attr(const struct window *file, uint64_t offset, uint64_t attr_s
     int64_t n = sys_read_at(file->fd, attr, attr_size, offset);
     if (n < (int64_t)attr_size)
         return n < 0 ? (int)n : -EBADMSG;
+    if (file->swapped)
+        swap_attr(attr, attr_size - sizeof where);
     memcpy(&where, attr + attr_size - sizeof where, sizeof where);
+    turn_words(file, &where, sizeof where);
 
     *ret_fault = (struct section_fault){"ids of an event that are not in the file, told",
                                         offset + attr_size - sizeof where};
@@ -51,6 +67,7 @@ static int take_attr(const struct window *file, uint64_t offset, uint64_t attr_s
     if (r < 0)
         return r;
     *ret_fault = (struct section_fault){"a damaged event", offset};
+    turn_words(file, ids, where.size);
     return contents_attr(contents, attr, attr_size - sizeof where, ids, where.size / 8);
 }
 
@@ -91,6 +108,8 @@ static int take_feature(const struct window *file, struct perfdata_section s, un
     if (bit == FEATURE_NAMES && s.size == 0) /* none were made */
         return 0;
     int r = section_load(file, s, FEATURE_BYTES_MAX, &bytes);
+    if (r == 0 && file->swapped)
+        swap_feature(bit, bytes, s.size);
     return r < 0 ? r : contents_feature(contents, bit, bytes, s.size);
 }
 
@@ -100,8 +119,10 @@ static int load_words(const struct window *file, uint64_t at, void *ret, size_t 
     _cleanup_free_ unsigned char *bytes = NULL;
     int r = section_load(file, (struct perfdata_section){at, n}, n, &bytes);
 
-    if (r == 0)
+    if (r == 0) {
         memcpy(ret, bytes, n);
+        turn_words(file, ret, n);
+    }
     return r;
 }
 

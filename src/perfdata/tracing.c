@@ -12,6 +12,7 @@
 #include "base/cursor.h"
 #include "record/format.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* The next format of the list; true: it is the one, in *ret. */
@@ -48,7 +49,9 @@ static bool skip_head(struct cursor *c)
     return !c->bad;
 }
 
-const char *contents_format(const struct contents *contents, uint64_t number, size_t *ret_n)
+/* The format, and the system that it is of. */
+static const char *find_format(const struct contents *contents, uint64_t number, size_t *ret_n,
+                               const char **ret_system)
 {
     const char *found;
 
@@ -57,14 +60,46 @@ const char *contents_format(const struct contents *contents, uint64_t number, si
     struct cursor c = cursor_of(contents->tracing, contents->tracing_n);
     if (!skip_head(&c))
         return NULL;
+    *ret_system = "ftrace";
     for (uint32_t n = cursor_u32(&c); n && !c.bad; n--)
         if (take_format(&c, number, &found, ret_n))
             return found;
     for (uint32_t systems = cursor_u32(&c); systems && !c.bad; systems--) {
-        cursor_text(&c);
+        *ret_system = cursor_text(&c);
         for (uint32_t n = cursor_u32(&c); n && !c.bad; n--)
             if (take_format(&c, number, &found, ret_n))
                 return found;
     }
     return NULL;
+}
+
+const char *contents_format(const struct contents *contents, uint64_t number, size_t *ret_n)
+{
+    const char *system;
+
+    return find_format(contents, number, ret_n, &system);
+}
+
+int contents_tracepoint(struct contents *contents, uint64_t number, const char **ret)
+{
+    static const char key[] = "name: ";
+    const char *system;
+    size_t n = 0;
+    const char *format = find_format(contents, number, &n, &system);
+
+    if (!format || n < sizeof key || memcmp(format, key, sizeof key - 1) != 0)
+        return -ENOENT;
+    const char *name = format + sizeof key - 1, *end = memchr(name, '\n', n - (sizeof key - 1));
+    if (!end)
+        return -ENOENT;
+    size_t system_n = strlen(system), name_n = (size_t)(end - name);
+    char *text = arena_alloc(&contents->arena, system_n + 1 + name_n + 1);
+    if (!text)
+        return -ENOMEM;
+    memcpy(text, system, system_n);
+    text[system_n] = ':';
+    memcpy(text + system_n + 1, name, name_n);
+    text[system_n + 1 + name_n] = '\0';
+    *ret = text;
+    return 0;
 }

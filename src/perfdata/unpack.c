@@ -68,6 +68,7 @@ int unpack_next(struct unpack *u, const struct perf_header **ret)
         size_t have = u->filled - u->front;
         if (have >= sizeof header) {
             memcpy(&header, u->out + u->front, sizeof header);
+            header.size = u->swapped ? __builtin_bswap16(header.size) : header.size;
             if (header.size < sizeof header)
                 return -EBADMSG;
             if (have >= header.size)

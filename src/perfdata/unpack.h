@@ -23,7 +23,8 @@ struct unpack {
     struct zstd *zstd;
     size_t in_n, in_at;
     size_t front, filled;
-    bool more; /* out was filled: the library may hold more */
+    bool swapped; /* records are of the other byte order */
+    bool more;    /* out was filled: the library may hold more */
     _Alignas(8) unsigned char in[64 << 10];
     _Alignas(8) unsigned char out[UNPACK_OUT];
     _Alignas(8) unsigned char askew[64 << 10];

@@ -13,7 +13,7 @@ static int window_fill(struct window *w)
 
     room = left < room ? (size_t)left : room;
     if (room && w->seekable)
-        n = sys_read_at(w->fd, w->bytes + w->filled, room, w->at + w->filled);
+        n = sys_read_at(w->fd, w->bytes + w->filled, room, w->at + w->filled - w->shift);
     else if (room)
         n = sys_read_some(w->fd, w->bytes + w->filled, room);
     if (n < 0)
@@ -43,7 +43,7 @@ int64_t window_want(struct window *w, size_t need)
 int window_skip(struct window *w, uint64_t n)
 {
     if (w->seekable && n > w->filled - w->front) {
-        if (n > w->end - w->at || w->at + n > w->size)
+        if (n > w->end - w->at || w->at + n > w->shift + w->size)
             return 0;
         w->at += n;
         w->front = w->filled = 0;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 
 #define RECORDING_MAGIC "PERFILE2"
+#define RECORDING_MAGIC_OLD "PERFFILE"
 #define PPROF_FIRST '\n' /* the key of sample_type, which writers put first */
 #define FILE_MOST (UINT64_C(2) << 30)
 #define UNPACKED_MOST (UINT64_C(4) << 30)
@@ -37,6 +38,13 @@ static int read_recording(const char *path, const struct rk_profile_options *opt
     return 0;
 }
 
+/* Or what may be the beginning of one. */
+static bool is_recording(const char *first, size_t n)
+{
+    return memcmp(first, RECORDING_MAGIC, n < 4 ? n : 4) == 0 ||
+           (n >= 8 && memcmp(first, RECORDING_MAGIC_OLD, 8) == 0);
+}
+
 /* What others wrote; -ENOEXEC: it is none of that. */
 static int read_foreign(const char *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged)
 {
@@ -46,7 +54,7 @@ static int read_foreign(const char *bytes, size_t n, struct rk_profile **ret, ui
     if (n > 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) {
         rc = gzip_decode(bytes, n, UNPACKED_MOST, &unpacked, &n);
         if (rc == 0)
-            rc = pprof_read(unpacked, n, ret, ret_damaged);
+            rc = is_recording(unpacked, n) ? -ENOEXEC : pprof_read(unpacked, n, ret, ret_damaged);
         free(unpacked);
     } else if (n > 2 && bytes[0] == PPROF_FIRST && bytes[1] != '\n') {
         rc = pprof_read(bytes, n, ret, ret_damaged);
@@ -66,7 +74,7 @@ static int load(const char *path, char **ret, size_t *ret_n)
     if (fd < 0 || sys_file_status(fd, &status) < 0 || !status.regular || status.size < 3)
         return 1; /* the stream's reader says what is wrong with it */
     int64_t n = sys_read_at(fd, first, sizeof first, 0);
-    if (n < 3 || memcmp(first, RECORDING_MAGIC, (size_t)n < 4 ? (size_t)n : 4) == 0)
+    if (n < 3 || is_recording(first, (size_t)n))
         return 1;
     if (status.size > FILE_MOST)
         return -EFBIG;

@@ -90,7 +90,8 @@ static int file_failed(struct rk_stream *st, int code)
                                   .where = code == -ENOMEM ? STREAM_FAULT_QUEUE : STREAM_FAULT_FILE});
 }
 
-/* The next record of the file, identified; FINISHED_ROUND comes too. 1, 0 at the end, -errno. */
+/* The next record of the file, identified; FINISHED_ROUND comes too. 1, 0 at the end, -errno, which the caller takes to
+ * file_failed() when all that was read before it has gone out. */
 static int read_next(struct rk_stream *st, struct rk_record *ret)
 {
     const struct perf_header *header;
@@ -99,14 +100,11 @@ static int read_next(struct rk_stream *st, struct rk_record *ret)
     int r = perfdata_reader_next(st->file->reader, &header, &offset);
     if (r == 0 && !st->drained) {
         st->drained = true;
-        if ((r = take_ledger(st)) < 0) /* a pipe brings it last */
-            return file_failed(st, r);
+        r = take_ledger(st); /* a pipe brings it last */
     }
-    if (r < 0)
-        return file_failed(st, r);
     if (r == 1) {
         if (perfdata_reader_events(st->file->reader) > st->events.n && (r = take_events(st)) < 0)
-            return file_failed(st, r);
+            return r;
         stream_identify(st, header, offset, ret);
         r = 1;
     }
@@ -121,6 +119,8 @@ static int file_straight(struct rk_stream *st, struct rk_record *ret)
     do
         r = read_next(st, ret);
     while (r == 1 && ret->type == PERFDATA_FINISHED_ROUND);
+    if (r < 0)
+        return file_failed(st, r);
     if (r == 1) {
         uint64_t time = stream_key(ret, &file->last);
         if (time > file->asked)
@@ -146,14 +146,14 @@ static int file_refill(struct rk_stream *st)
         return file_failed(st, file->error);
     while (st->order.ready == st->order.at) {
         if (order_full(&st->order)) {
-            if (!file->rounds && perfdata_reader_fd(file->reader) >= 0)
+            if (!file->rounds && perfdata_reader_again(file->reader))
                 return index_begin(st);
             r = order_half(&st->order);
         } else if ((r = read_next(st, &record)) <= 0) {
             file->error = r; /* what was read before goes out first */
             r = order_drain(&st->order);
             if (r == 0 && st->order.ready == 0)
-                return file->error;
+                return file->error ? file_failed(st, file->error) : 0;
         } else if (record.type == PERFDATA_FINISHED_ROUND) {
             file->rounds = true;
             r = order_round(&st->order);
@@ -179,7 +179,7 @@ static int read_at(struct stream_file *file, uint64_t offset, const struct perf_
         if (!window->data && !(window->data = malloc(2 * BLOCK)))
             return -ENOMEM;
         window->bytes = 0;
-        int64_t n = sys_read_at(perfdata_reader_fd(file->reader), window->data, 2 * BLOCK, base);
+        int64_t n = perfdata_reader_read_at(file->reader, window->data, 2 * BLOCK, base);
         if (n < 0)
             return (int)n;
         window->bytes = (size_t)n;
@@ -297,6 +297,11 @@ void file_info(const struct rk_stream *st, struct rk_stream_info *ret)
 int file_explain(const struct stream_file *file, struct rk_error *ret)
 {
     return perfdata_reader_explain(file->reader, ret);
+}
+
+const char *file_event_name(const struct rk_stream *st, size_t index)
+{
+    return perfdata_reader_event(st->file->reader, index)->name;
 }
 
 size_t rk_stream_build_id_count(const struct rk_stream *st)

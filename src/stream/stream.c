@@ -387,7 +387,7 @@ int rk_stream_event_get(const struct rk_stream *st, size_t index, struct rk_stre
                                    .config = a->config,
                                    .sample = a->sample_type,
                                    .read_format = a->read_format,
-                                   .name = event->name,
+                                   .name = st->file ? file_event_name(st, index) : event->name,
                                    .unwound = stream_unwound(a),
                                    .call_stack = (a->sample_type & RK_SAMPLE_BRANCH_STACK) &&
                                                  (a->branch_sample_type & BRANCH_CALL_STACK),

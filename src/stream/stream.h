@@ -173,6 +173,8 @@ bool live_ended(const struct stream_live *live);
 struct stream_file *file_close(struct stream_file *file);
 void file_info(const struct rk_stream *stream, struct rk_stream_info *ret);
 int file_explain(const struct stream_file *file, struct rk_error *ret);
+/* An event's name as the file says it by now: a pipe tells it late. */
+const char *file_event_name(const struct rk_stream *stream, size_t index);
 /* The format text of a tracepoint, by its number, in the recording's tracing data; NULL: none. */
 const char *file_format(const struct rk_stream *stream, uint64_t number, size_t *ret_n);
 /* What the recorder wrote of an event's losses: NULL: nothing, or the end is not reached. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,19 @@ int sys_open(const char *path, int flags, unsigned mode)
         if (errno != EINTR)
             return -errno;
     }
+}
+
+int sys_memory_file(const char *name)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+bool sys_is_directory(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static bool same_file(int a, int b)

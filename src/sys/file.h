@@ -25,6 +25,8 @@ int sys_open_regular(int root, const char *path);
 /* Where a symbolic link below `root` points to, NUL-terminated: its length, -ENAMETOOLONG, or -errno. */
 int sys_link_at(int root, const char *path, char *buffer, size_t size);
 void sys_close(int fd);
+/* A file in memory alone, empty; `name` is for /proc. A descriptor or -errno. */
+int sys_memory_file(const char *name);
 /* Another descriptor for the same, close-on-exec and above 2; or -errno. */
 int sys_duplicate(int fd);
 /* Which file it is: device and inode. 0 or -errno. */
@@ -71,6 +73,9 @@ int sys_file_status(int fd, struct sys_status *ret);
 /* Which file a path below the root names, and since when it is so: device, inode, size, time of the last change in ns. 0
  * or -errno. */
 int sys_file_stamp(int root, const char *path, uint64_t ret[static 4]);
+
+/* Whether it is a directory. */
+bool sys_is_directory(int fd);
 
 /* The file's size alone: 0 or -errno; *ret_regular false for pipes and the like. */
 int sys_file_size(int fd, uint64_t *ret_size, bool *ret_regular);

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use_info(reader);
         while ((rc = perfdata_reader_next(reader, &record, &offset)) == 1) {
             HOLDS(record->size >= 8 && (uintptr_t)record % 8 == 0);
-            if (perfdata_reader_fd(reader) < 0) { /* packed: the offset of the record around it */
+            if (!perfdata_reader_again(reader)) { /* packed: the offset of the record around it */
                 HOLDS(offset < size);
                 if (++unpacked > (UINT64_C(1) << 20)) { /* little may unpack to much */
                     rc = 0;
