@@ -46,7 +46,8 @@ int reading_failed(const struct perfdata_reader *r, int code, struct rk_error *e
         return fail_memory(e, RK_STAGE_STREAM);
     if (code == -EISDIR)
         return fail(e, code, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, "give a recording: reckon record makes one",
-                    "%s: a directory, and not one of perf record --threads, which has a file `data`", r->name);
+                    "%s: a directory, and not one of perf record --threads, which has a file `data`",
+                    r->name);
     return fail(e, code, RK_STAGE_STREAM, RK_CAUSE_NO_FILE, NULL, "%s: cannot be read: %s", r->name,
                 strerror(-code));
 }
@@ -125,7 +126,8 @@ static int open_file(struct perfdata_reader *r, struct rk_error *e)
 }
 
 /* gzip or zstd around it: the reader goes on with what is inside. */
-static int open_wrapped(struct perfdata_reader *r, const void *head, size_t n, size_t already, struct rk_error *e)
+static int open_wrapped(struct perfdata_reader *r, const void *head, size_t n, size_t already,
+                        struct rk_error *e)
 {
     const char *kind = unwrap_kind(head, n);
     bool gzip = strcmp(kind, "gzip") == 0;
@@ -137,7 +139,8 @@ static int open_wrapped(struct perfdata_reader *r, const void *head, size_t n, s
                          : "install libzstd.so.1 (Debian: libzstd1), or unzstd it first",
                     "%s: compressed by %s, whose library is not installed here", r->name, kind);
     if (fd == -EFBIG)
-        return fail(e, fd, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED, gzip ? "gunzip it first" : "unzstd it first",
+        return fail(e, fd, RK_STAGE_STREAM, RK_CAUSE_UNSUPPORTED,
+                    gzip ? "gunzip it first" : "unzstd it first",
                     "%s: compressed by %s, and more than 1 GiB when unpacked", r->name, kind);
     if (fd == -EBADMSG)
         return fail(e, fd, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, RECORD_ANEW, "%s: damaged %s", r->name, kind);
@@ -153,8 +156,8 @@ static bool is_swapped(const uint64_t head[2])
     uint64_t size = __builtin_bswap64(head[1]);
 
     return head[0] == PERFDATA_MAGIC_SWAPPED ||
-           (head[0] == PERFDATA_MAGIC_1 && (size == PERFDATA_PIPE_HEADER || size == HEADER_OLD ||
-                                            size == sizeof(struct perfdata_header)));
+           (head[0] == PERFDATA_MAGIC_1 &&
+            (size == PERFDATA_PIPE_HEADER || size == HEADER_OLD || size == sizeof(struct perfdata_header)));
 }
 
 static int read_head(struct perfdata_reader *r, uint64_t head[2], int64_t *ret_n, struct rk_error *e)
@@ -198,8 +201,8 @@ static int open_any(struct perfdata_reader *r, struct rk_error *e)
     return head[1] == PERFDATA_PIPE_HEADER ? open_pipe(r, e) : open_file(r, e);
 }
 
-static int reader_open(int fd, bool own_fd, const char *name, struct parts *parts, struct perfdata_reader **ret,
-                       struct rk_error *e)
+static int reader_open(int fd, bool own_fd, const char *name, struct parts *parts,
+                       struct perfdata_reader **ret, struct rk_error *e)
 {
     struct perfdata_reader *r = malloc(sizeof *r);
     unsigned char *window = malloc(WINDOW_BYTES);
@@ -305,4 +308,3 @@ struct perfdata_reader *perfdata_reader_close(struct perfdata_reader *r)
     }
     return NULL;
 }
-

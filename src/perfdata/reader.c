@@ -97,8 +97,8 @@ static const struct layout *layout_of(struct perfdata_reader *r, const struct pe
     }
     if (r->layouts.n <= 1 || r->layouts.n < r->contents.events.n)
         return r->layouts.n == 1 ? r->layouts.items : NULL;
-    uint32_t event = swap_id(&r->layouts.items[0], header, &id) == 0 ? table_get(&r->contents.by_id, id)
-                                                                     : TABLE_NONE;
+    uint32_t event =
+        swap_id(&r->layouts.items[0], header, &id) == 0 ? table_get(&r->contents.by_id, id) : TABLE_NONE;
     return &r->layouts.items[event < r->layouts.n ? event : 0];
 }
 

@@ -21,11 +21,11 @@ struct perfdata_reader {
     uint64_t begin; /* of the data */
     uint64_t skip;  /* payload to pass over before the next record */
     struct window window;
-    int fd;          /* of the file or pipe */
-    uint64_t size;   /* its own */
-    int plain_fd;    /* of what was compressed as a whole, unpacked; -1: it was not */
-    uint64_t turned; /* other byte order: what the window has before this place is turned */
-    struct parts parts; /* of a directory; none of a file */
+    int fd;                        /* of the file or pipe */
+    uint64_t size;                 /* its own */
+    int plain_fd;                  /* of what was compressed as a whole, unpacked; -1: it was not */
+    uint64_t turned;               /* other byte order: what the window has before this place is turned */
+    struct parts parts;            /* of a directory; none of a file */
     VECTOR(struct layout) layouts; /* other byte order: of the events, as far as they were needed */
     struct contents contents;
     struct unpack *unpack; /* NULL until a compressed record comes */

@@ -134,7 +134,8 @@ void swap_tool_record(struct perf_header *record)
         struct cursor peek = c;
         swap_items(&c, 1, 8);
         uint64_t bit = cursor_u64(&peek);
-        swap_feature(bit < FEATURE_MAX ? (unsigned)bit : 0, (unsigned char *)(record + 1) + 8, cursor_left(&c));
+        swap_feature(bit < FEATURE_MAX ? (unsigned)bit : 0, (unsigned char *)(record + 1) + 8,
+                     cursor_left(&c));
         break;
     }
     case PERFDATA_COMPRESSED2:

@@ -17,7 +17,7 @@ struct window {
     int fd;
     bool seekable;
     bool eof;
-    bool swapped; /* the file is of the other byte order */
+    bool swapped;         /* the file is of the other byte order */
     uint64_t size;        /* of the file, if seekable */
     uint64_t at, end;     /* of what is to be read; UINT64_MAX: as far as it goes */
     uint64_t shift;       /* the file begins here, in the numbers of `at` */

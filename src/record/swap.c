@@ -70,7 +70,8 @@ static uint64_t turn_flags(const unsigned char *at)
 
 void swap_attr(const unsigned char *attr, size_t n)
 {
-    static const unsigned char widths[] = {4, 4, 8, 8, 8, 8, 0, 4, 4, 8, 8, 8, 8, 4, 4, 8, 4, 2, 2, 4, 4, 8, 8, 8};
+    static const unsigned char widths[] = {4, 4, 8, 8, 8, 8, 0, 4, 4, 8, 8, 8,
+                                           8, 4, 4, 8, 4, 2, 2, 4, 4, 8, 8, 8};
     struct cursor c = cursor_of(attr, n);
 
     for (size_t i = 0; i < sizeof widths && !c.bad; i++) {
@@ -136,9 +137,9 @@ static void swap_sample(const struct layout *layout, struct cursor *c)
     static const struct {
         uint64_t bit;
         unsigned width;
-    } head[] = {{RK_SAMPLE_IDENTIFIER, 8}, {RK_SAMPLE_IP, 8},        {RK_SAMPLE_TID, 4},
-                {RK_SAMPLE_TIME, 8},       {RK_SAMPLE_ADDR, 8},      {RK_SAMPLE_ID, 8},
-                {RK_SAMPLE_STREAM_ID, 8},  {RK_SAMPLE_CPU, 4},       {RK_SAMPLE_PERIOD, 8}},
+    } head[] = {{RK_SAMPLE_IDENTIFIER, 8}, {RK_SAMPLE_IP, 8},   {RK_SAMPLE_TID, 4},
+                {RK_SAMPLE_TIME, 8},       {RK_SAMPLE_ADDR, 8}, {RK_SAMPLE_ID, 8},
+                {RK_SAMPLE_STREAM_ID, 8},  {RK_SAMPLE_CPU, 4},  {RK_SAMPLE_PERIOD, 8}},
       back[] = {{RK_SAMPLE_WEIGHT | RK_SAMPLE_WEIGHT_STRUCT, 8},
                 {RK_SAMPLE_DATA_SRC, 8},
                 {RK_SAMPLE_TRANSACTION, 8}},
