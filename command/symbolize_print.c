@@ -29,8 +29,11 @@ static struct frame frame_of(const struct printing *p, size_t i, uint32_t k)
     const struct rk_sources *s = p->s;
     uint32_t at = s->first[i] + k;
 
+    const char *function = s->function[p->how->no_inline ? s->first[i + 1] - 1 : at];
+    if (!p->how->json && !p->how->pretty && s->symbol[i].miss && function == s->symbol[i].name)
+        function = NULL; /* a place is no name to those who read this */
     return (struct frame){
-        .function = s->function[p->how->no_inline ? s->first[i + 1] - 1 : at],
+        .function = function,
         .file = s->file[at],
         .line = s->line[at],
         .column = s->column[at],
@@ -88,7 +91,7 @@ static void print_pretty(const struct printing *p, size_t i)
         print_name(p->to, frame.function ? frame.function : "??");
         fputs(" at ", p->to);
         print_place(p, &frame);
-        if (!frame.function && p->s->symbol[i].miss)
+        if (p->s->symbol[i].miss && (!frame.function || frame.function == p->s->symbol[i].name))
             fprintf(p->to, " (%s)", rk_miss_text(p->s->symbol[i].miss));
         putc('\n', p->to);
     }
@@ -117,7 +120,7 @@ static void print_json(const struct printing *p, size_t i)
         fprintf(p->to, ",\"line\":%" PRIu32 ",\"column\":%" PRIu32 "}", frame.line, frame.column);
     }
     fputs("]", p->to);
-    if (!symbol->name) {
+    if (symbol->miss) {
         fputs(",\"miss\":", p->to);
         print_json_text(p->to, rk_miss_text(symbol->miss));
     }

@@ -215,7 +215,7 @@ struct rk_profile_columns {
     const char *const *text;
 
     size_t frame_n;
-    const uint32_t *frame_symbol; /* text; "[unknown]" where miss is set */
+    const uint32_t *frame_symbol; /* text; where miss is set "[unknown]", or its place: "prog+0x1130" */
     const uint32_t *frame_module; /* text: last part of the path … */
     const uint32_t *frame_path;   /* … and all of it, as the process saw it */
     const uint32_t *frame_file;   /* text: its source; 0: unknown */

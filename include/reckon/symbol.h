@@ -26,7 +26,8 @@
  *     perf-map-agent, python -X perf).
  *   - code made at run time, with lines and with times: jit-PID.dump, which its maker maps (node --perf-prof,
  *     java with libperf-jvmti, .NET). It is a module; an offset in it is where it holds the code's bytes.
- * An address without a name has a reason.
+ * An address without a name has a reason. If unwind tables describe its function, it is called by where that
+ * lies, module+0xaddress.
  *
  * Names have no version (@GLIBC_2.2.5). C++ and Rust names are demangled if reckon was built with libiberty.
  *
@@ -106,13 +107,17 @@ RK_API const char *rk_miss_text(uint32_t miss);
 /*
  * The function that an address lies in. The function begins at offset - distance and ends at offset -
  * distance + bytes. Frozen.
+ *
+ * A function that has no symbol, but unwind tables, is called by where it lies: "prog+0x1130" begins at
+ * address 0x1130 of the file, as objdump(1) shows it. Then `mangled` is NULL and `miss` says why it has no
+ * name.
  */
 struct rk_symbol {
     const char *name;    /* lives as long as the symbolizer; NULL: see miss */
     const char *mangled; /* as the file has it; NULL: see miss */
     uint64_t distance;   /* bytes from the function's beginning */
     uint32_t bytes;      /* length of the function; without a size in the file: up to the next symbol */
-    uint32_t miss;       /* enum rk_miss */
+    uint32_t miss;       /* enum rk_miss; RK_MISS_NONE if the file has a name */
 };
 
 /* Returns 1 if C++ and Rust names are demangled; 0 if reckon was built without libiberty. */

@@ -5,7 +5,7 @@
  *
  * N is the weight, in the event's unit, so that a graph of it has the shares that report shows. Threads of one name are
  * one; a process is told apart by its name alone, as those tools expect. Samples that are of no thread (folded stacks,
- * read) have no name before them, so that what was read is written again. Unnamed functions are "[module]". The format
+ * read) have no name before them, so that what was read is written again. Unnamed functions are "[module+0x1130]", or "[module]". The format
  * has no quoting: ';' in a name becomes ':', control characters become ' '. It has no place for a unit, and a line
  * "a;b 0" is nothing to those tools: what weighs nothing is left out.
  */
@@ -33,12 +33,12 @@ static void write_name(struct output *out, const char *name)
 
 static void write_frame(const struct rk_profile_columns *c, uint32_t frame, struct output *out)
 {
-    const char *module = c->text[c->frame_module[frame]];
+    const char *module = c->text[c->frame_module[frame]], *place = profile_place(c, frame);
     bool unnamed = c->frame_miss[frame];
 
-    if (unnamed && module[0] != '[') {
+    if (place || (unnamed && module[0] != '[')) {
         output_bytes(out, "[", 1);
-        write_name(out, module);
+        write_name(out, place ? place : module);
         output_bytes(out, "]", 1);
     } else {
         write_name(out, unnamed ? module : c->text[c->frame_symbol[frame]]);

@@ -21,7 +21,8 @@ static void write_frames(struct json *j, const struct rk_profile_columns *c)
     json_open(j, "frames", '[');
     for (size_t i = 0; i < c->frame_n; i++) {
         json_open(j, NULL, '{');
-        json_text(j, "name", c->frame_miss[i] ? c->text[c->frame_module[i]] : c->text[c->frame_symbol[i]]);
+        bool unknown = c->frame_miss[i] && !profile_place(c, (uint32_t)i);
+        json_text(j, "name", c->text[unknown ? c->frame_module[i] : c->frame_symbol[i]]);
         if (c->frame_file[i]) {
             json_text(j, "file", c->text[c->frame_file[i]]);
             json_u64(j, "line", c->frame_line[i]);

@@ -63,7 +63,7 @@ static uint32_t number_of(struct encoder *e, struct table *table, uint64_t hash,
 
 static uint32_t symbol_of(struct encoder *e, const struct rk_symbol *symbol)
 {
-    struct stored_symbol row = {text_of(e, symbol->mangled), symbol->bytes};
+    struct stored_symbol row = {text_of(e, symbol->mangled ? symbol->mangled : symbol->name), symbol->bytes};
     uint32_t number = number_of(e, &e->symbol_of, (uint64_t)row.text << 32 | row.bytes, e->symbols.n);
 
     if (number == e->symbols.n) {
@@ -101,13 +101,13 @@ static void put_answer(struct encoder *e, const struct rk_sources *s, size_t i, 
     const struct rk_symbol *symbol = &s->symbol[i];
     uint32_t frames = s->first[i + 1] - s->first[i];
 
-    if (symbol->mangled) {
-        put_uleb(e, to, (uint64_t)symbol_of(e, symbol) + 1);
-        put_uleb(e, to, symbol->distance);
-    } else {
+    if (!symbol->mangled) {
         put_uleb(e, to, 0);
         put_uleb(e, to, symbol->miss);
     }
+    put_uleb(e, to, symbol->name ? (uint64_t)symbol_of(e, symbol) + 1 : 0);
+    if (symbol->name)
+        put_uleb(e, to, symbol->distance);
     if (s->miss[i] != RK_MISS_NONE || !lined) {
         put_uleb(e, to, 0);
         put_uleb(e, to, s->miss[i] != RK_MISS_NONE ? s->miss[i] : RK_MISS_NO_LINES);

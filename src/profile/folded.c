@@ -8,6 +8,7 @@
 
 #include <reckon/symbol.h>
 
+#include <ctype.h>
 #include <errno.h>
 
 /* The count at a line's end: its length with the space, 0: there is none. A fraction is cut off. */
@@ -55,6 +56,16 @@ static bool ends_with(const char *name, size_t n, const char *tail)
     return n > bytes && memcmp(name + n - bytes, tail, bytes) == 0;
 }
 
+/* How much of "prog+0x1130" is the module's; 0: it is no such place. */
+static size_t module_bytes(const char *name, size_t n)
+{
+    size_t at = n;
+
+    while (at && isxdigit((unsigned char)name[at - 1]))
+        at--;
+    return at > 3 && at < n && memcmp(name + at - 3, "+0x", 3) == 0 ? at - 3 : 0;
+}
+
 static int64_t frame_of(struct maker *m, const char *name, size_t n)
 {
     struct maker_frame frame = {0};
@@ -65,9 +76,15 @@ static int64_t frame_of(struct maker *m, const char *name, size_t n)
     else if (ends_with(name, n, "_[i]"))
         frame.flags = RK_FRAME_INLINE;
     n -= frame.flags ? 4 : 0;
+    size_t base = unnamed ? module_bytes(name + 1, n - 2) : 0;
+    if (base) {
+        name++;
+        n -= 2;
+    }
+    bool nowhere = unnamed && !base;
     int64_t symbol =
-        intern_add(&m->profile->texts, unnamed ? "[unknown]" : name, unnamed ? strlen("[unknown]") : n);
-    int64_t module = unnamed ? intern_add(&m->profile->texts, name, n) : 0;
+        intern_add(&m->profile->texts, nowhere ? "[unknown]" : name, nowhere ? strlen("[unknown]") : n);
+    int64_t module = unnamed ? intern_add(&m->profile->texts, name, base ? base : n) : 0;
     if (symbol < 0 || module < 0)
         return -ENOMEM;
     frame.symbol = (uint32_t)symbol;

@@ -12,9 +12,9 @@
 
 /* What a frame, or one of those inlined into it, is known by. */
 struct naming {
-    const char *symbol; /* NULL: miss says why */
-    uint32_t miss;
-    const char *file; /* NULL: unknown, or not wanted */
+    const char *symbol; /* NULL: nothing is known of it */
+    uint32_t miss;      /* why that is no name, but perhaps a place: prog+0x1130 */
+    const char *file;   /* NULL: unknown, or not wanted */
     uint32_t line;
 };
 
@@ -38,7 +38,7 @@ static int64_t frame_add(struct finish *f, const struct naming *naming, const st
                               .path = (uint32_t)path,
                               .file = (uint32_t)file,
                               .line = naming->file ? naming->line : 0,
-                              .miss = naming->symbol ? RK_MISS_NONE : naming->miss,
+                              .miss = naming->miss,
                               .flags = flags,
                           });
 }
@@ -80,8 +80,8 @@ static int name_frame(struct finish *f, const struct asked *a, size_t i, const s
         bool last = at + 1 == s->first[i + 1];
         struct naming naming = last ? outermost : (struct naming){.symbol = s->function[at]};
         uint32_t line_at = no_inline ? s->first[i] : at; /* where the address itself is */
-        if (last && s->function[at])
-            naming.symbol = s->function[at];
+        if (last && s->function[at] && s->function[at] != outermost.symbol)
+            naming = (struct naming){.symbol = s->function[at]}; /* it is the debug information's */
         if (!last && (no_inline || !naming.symbol))
             continue;
         if (!no_lines) {

@@ -12,6 +12,17 @@
 #define WORK_MOST 256u      /* … and those of all stacks, however often they come … */
 #define FRAMES_EXTRA 65536u /* … as if it had so many bytes more */
 
+/* Why a function has no name: export/pprof.c writes it as its system name. */
+static uint32_t miss_of(struct pprof *p, uint32_t function, const char *name)
+{
+    const char *system = function == TABLE_NONE ? "" : pprof_chars_of(p, p->functions.items[function].system);
+    uint32_t miss;
+
+    if (sscanf(system, "[unknown] %" SCNu32, &miss) == 1 && miss > RK_MISS_NONE && miss <= RK_MISS_NOT_YOURS)
+        return miss;
+    return strcmp(name, "[unknown]") == 0 ? RK_MISS_NO_SYMBOL : RK_MISS_NONE;
+}
+
 /* One line of a location: the frame of its function. */
 static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, uint64_t line, uint32_t flags)
 {
@@ -24,16 +35,10 @@ static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, ui
     int64_t symbol = at == TABLE_NONE ? 0 : pprof_text_of(p, p->functions.items[at].name);
     int64_t file = at == TABLE_NONE ? 0 : pprof_text_of(p, p->functions.items[at].file);
 
-    if (symbol == 0 ||
-        (symbol > 0 && strcmp(intern_text(&p->m.profile->texts, (uint32_t)symbol), "[unknown]") == 0)) {
+    if (symbol == 0)
         symbol = maker_text(&p->m, "[unknown]");
-        frame.miss = RK_MISS_NO_SYMBOL;
-        if (at != TABLE_NONE &&
-            sscanf(pprof_chars_of(p, p->functions.items[at].system), "[unknown] %" SCNu32, &frame.miss) ==
-                1 &&
-            (frame.miss == RK_MISS_NONE || frame.miss > RK_MISS_NOT_YOURS))
-            frame.miss = RK_MISS_NO_SYMBOL;
-    }
+    if (symbol >= 0)
+        frame.miss = miss_of(p, at, intern_text(&p->m.profile->texts, (uint32_t)symbol));
     if (base < 0 || symbol < 0 || file < 0)
         return -ENOMEM;
     if (name[0] == '[' && strncmp(name, "[kernel", 7) == 0)

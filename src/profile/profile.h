@@ -23,6 +23,14 @@ struct rk_profile {
     VECTOR(struct unnamed) unnamed;
 };
 
+/* What a frame without a name is shown as: where its function lies (prog+0x1130), or NULL: that is unknown too. */
+static inline const char *profile_place(const struct rk_profile_columns *c, uint32_t frame)
+{
+    const char *symbol = c->text[c->frame_symbol[frame]];
+
+    return c->frame_miss[frame] && *symbol && symbol[0] != '[' ? symbol : NULL;
+}
+
 /* What `before` is multiplied with; `how` is an enum rk_normalise. */
 double profile_scale(const struct rk_profile_summary *before, const struct rk_profile_summary *after,
                      uint32_t how);

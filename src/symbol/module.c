@@ -3,6 +3,7 @@
 #include "elf/relocate.h"
 #include "elf/section.h"
 #include "symbol/plt.h"
+#include "unwind/tables.h"
 
 #include <errno.h>
 #include <string.h>
@@ -205,6 +206,48 @@ int module_lines(const struct module_search *search, const struct rk_module *wan
     return 0;
 }
 
+/* Its unwind tables, from the file as it was when its names were read. */
+static int read_tables(const struct module_search *search, const struct rk_module *wanted,
+                       const struct module *module, struct tables **ret)
+{
+    _cleanup_elf_ struct elf *own = NULL;
+    struct build_id id = {0};
+    char path[OBJECT_PATH_MAX];
+    int rc = open_own(search, wanted, path, &own, &id);
+
+    if (rc < 0)
+        return rc;
+    if (!build_id_same(&id, &module->id))
+        return -ENOENT;
+    struct tables *tables = malloc(sizeof *tables);
+    if (!tables)
+        return -ENOMEM;
+    rc = tables_read(tables, own);
+    if (rc < 0)
+        free(tables);
+    else
+        *ret = tables;
+    return rc;
+}
+
+int module_describe(const struct module_search *search, const struct rk_module *wanted, struct module *module,
+                    uint64_t address, uint64_t *ret_start, uint64_t *ret_end)
+{
+    struct table_range range;
+
+    if (!module->described) {
+        int rc = read_tables(search, wanted, module, &module->unwind);
+        if (is_own_trouble(rc))
+            return rc;
+        module->described = true;
+    }
+    if (!module->unwind || tables_function(module->unwind, address, &range) < 0)
+        return -ENOENT;
+    *ret_start = range.start;
+    *ret_end = range.end;
+    return 0;
+}
+
 int module_load(const struct module_search *search, const struct rk_module *wanted, bool by_address,
                 struct module *ret)
 {
@@ -238,6 +281,9 @@ void module_free(struct module *module)
     for (uint32_t i = 0; i < module->table_n; i++)
         functions_free(&module->tables[i]);
     dwarf_close(module->lines.dwarf);
+    if (module->unwind)
+        tables_free(module->unwind);
+    free(module->unwind);
     free(module->loads);
     *module = (struct module){0};
 }

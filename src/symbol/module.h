@@ -19,6 +19,8 @@ struct load {
     uint64_t offset, bytes, address;
 };
 
+struct tables;
+
 struct module {
     struct build_id id; /* the file's own */
     uint32_t miss;      /* RK_MISS_NONE: there are names; else there are none, for this reason */
@@ -28,6 +30,8 @@ struct module {
     uint32_t table_n;
     struct shelved lines;
     struct functions tables[2]; /* asked in turn: functions, stubs */
+    bool described;             /* unwind tables were looked for */
+    struct tables *unwind;      /* what they say of functions without a name; NULL: nothing */
 };
 
 /* Where its files are looked for. */
@@ -46,6 +50,11 @@ void module_free(struct module *module);
 /* Opens its debug information, if it is not: in the file, or in its debug file. 0, also where there is none
  * (lines.miss says why), or -errno as above. */
 int module_lines(const struct module_search *search, const struct rk_module *wanted, struct module *module);
+
+/* The function that the file's unwind tables describe at an address; they are read at the first question. 0; -ENOENT:
+ * none, or damaged; or -errno as above. */
+int module_describe(const struct module_search *search, const struct rk_module *wanted, struct module *module,
+                    uint64_t address, uint64_t *ret_start, uint64_t *ret_end);
 
 /* Where a byte of the file lies in memory; false: nowhere. */
 static inline bool module_address(const struct module *module, uint64_t offset, struct load *last,

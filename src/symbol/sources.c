@@ -190,7 +190,8 @@ static int fill(const struct making *m, const struct rk_module *wanted, struct a
             fill_frame(m, i, &m->founds[m->known[i].found].frames.items[answer->first + k], texts, c, at++);
         if (!answer)
             answer_no_frame(c, at++);
-        if (m->symbols[i].name) /* .cold, .isra and the like are the symbol table's to tell */
+        /* .cold, .isra and the like are the symbol table's to tell; without one the DWARF's name stays. */
+        if (m->symbols[i].mangled || !c->function[at - 1])
             c->function[at - 1] = m->symbols[i].name;
     }
     c->first[m->n] = (uint32_t)at;

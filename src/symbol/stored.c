@@ -83,13 +83,25 @@ static int take_functions(struct stored *s, struct cursor c)
     return c.bad ? -EBADMSG : 0;
 }
 
+/* A symbol and the distance from its start; false: there is none. */
+static bool take_symbol(const struct stored *s, struct cursor *c, uint32_t *ret_symbol,
+                        uint64_t *ret_distance)
+{
+    *ret_symbol = take_index(c, (uint64_t)s->symbol_n + 1);
+    *ret_distance = *ret_symbol ? cursor_uleb(c) : 0;
+    return *ret_symbol;
+}
+
 /* Passes an answer behind its offset. What it says is sound where c is not bad. */
 static void pass_answer(const struct stored *s, struct cursor *c)
 {
-    if (take_index(c, (uint64_t)s->symbol_n + 1))
-        cursor_uleb(c);
-    else
+    uint32_t symbol;
+    uint64_t distance;
+
+    if (!take_symbol(s, c, &symbol, &distance)) {
         take_u32(c);
+        take_symbol(s, c, &symbol, &distance);
+    }
     uint64_t frames = cursor_uleb(c);
     if (frames == 0)
         take_u32(c);
@@ -309,23 +321,27 @@ const struct stored_module *stored_find(const struct stored *s, const struct rk_
 static void read_answer(const struct stored *s, const struct stored_place *place, struct stored_answer *ret)
 {
     struct cursor c = cursor_of(place->at, (size_t)(s->end - place->at));
-    uint32_t symbol = take_index(&c, (uint64_t)s->symbol_n + 1);
+    uint32_t symbol, miss = 0;
+    uint64_t distance;
 
     *ret = (struct stored_answer){.exact = true};
+    if (!take_symbol(s, &c, &symbol, &distance)) {
+        miss = take_u32(&c);
+        ret->symbol.miss = miss = miss ? miss : RK_MISS_NO_SYMBOL;
+        take_symbol(s, &c, &symbol, &distance);
+    }
     if (symbol) {
         const struct stored_symbol *from = &s->symbols[symbol - 1];
-        ret->symbol.name = ret->symbol.mangled = s->texts[from->text];
-        ret->plain = s->plain[from->text];
+        ret->symbol.name = s->texts[from->text];
+        ret->symbol.mangled = miss ? NULL : ret->symbol.name;
+        ret->plain = miss ? ret->symbol.name : s->plain[from->text];
         ret->symbol.bytes = from->bytes;
-        ret->symbol.distance = cursor_uleb(&c);
-    } else {
-        uint32_t miss = take_u32(&c);
-        ret->symbol.miss = miss ? miss : RK_MISS_NO_SYMBOL;
+        ret->symbol.distance = distance;
     }
     uint64_t frames = cursor_uleb(&c);
     if (frames == 0) {
-        uint32_t miss = take_u32(&c);
-        ret->miss = miss ? miss : RK_MISS_NO_LINES;
+        uint32_t why = take_u32(&c);
+        ret->miss = why ? why : RK_MISS_NO_LINES;
     } else {
         ret->frame_n = (uint32_t)frames - 1;
         ret->frames = c;

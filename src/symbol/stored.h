@@ -11,7 +11,8 @@
  *     MODULE     { uleb kind, path, pid, inode, id_bytes; u8 id[id_bytes]; uleb n; answers [n] }, one for each module
  *
  *     answer     uleb offset - the last one's (of the first: - 0)
- *                uleb symbol + 1, distance from its start; or 0, enum rk_miss
+ *                uleb symbol + 1, distance from its start; or 0, enum rk_miss, and where it lies all the same: uleb symbol + 1,
+ *                distance ("prog+0x1130"); or 0
  *                uleb frames + 1, { uleb function + 1 or 0, file, line, column } [frames], innermost first; or 0, enum rk_miss
  *
  * What is read is bounded by the section's size: its body is at most STORED_RATIO times as long, and what is made of that
@@ -30,7 +31,7 @@
 
 #define STORED_MAGIC UINT64_C(0x53454d414e4b4552) /* "REKNAMES" */
 enum {
-    STORED_VERSION = 1,
+    STORED_VERSION = 2,
     STORED_PLAIN = 0,
     STORED_ZSTD = 1,
     STORED_GZIP = 2,
@@ -85,7 +86,7 @@ struct stored {
 /* What is stored of an offset. */
 struct stored_answer {
     bool exact;              /* of this very offset; else of one in the same function */
-    struct rk_symbol symbol; /* both names mangled */
+    struct rk_symbol symbol; /* both names mangled; with a miss, the name is a place and `mangled` NULL */
     const char *plain;       /* the symbol's name as people write it */
     uint32_t miss;           /* of the lines */
     uint32_t frame_n;

@@ -30,7 +30,7 @@ struct asking {
 static bool names_are_final(const struct asked *a)
 {
     return a->known && a->stored.exact &&
-           (a->stored.symbol.name || a->stored.symbol.miss == RK_MISS_NO_SYMBOL);
+           (a->stored.symbol.mangled || a->stored.symbol.miss == RK_MISS_NO_SYMBOL);
 }
 
 static bool lines_are_final(const struct asked *a)
@@ -67,8 +67,8 @@ static bool files_win(const struct asked *a, const struct rk_symbol *symbol, boo
 {
     if (!a->known)
         return true;
-    if (!a->stored.symbol.name)
-        return symbol->name || (lines && !a->stored.frame_n);
+    if (!a->stored.symbol.mangled)
+        return symbol->mangled || (symbol->name && !a->stored.symbol.name) || (lines && !a->stored.frame_n);
     if (!symbol->mangled)
         return false;
     bool same = strcmp(symbol->mangled, a->stored.symbol.mangled) == 0 &&

@@ -11,7 +11,9 @@
 #include "sys/file.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
@@ -226,6 +228,50 @@ static int resolve_some(struct rk_symbolizer *symbolizer, const struct module *m
     return rc;
 }
 
+/* What has no name is called by where it lies, as its file's unwind tables have it: prog+0x1130. The lock is held. */
+static int call_by_place(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                         struct module *module, uint64_t address, struct rk_symbol *ret)
+{
+    struct module_search search = symbolizer_search(symbolizer);
+    const char *slash = strrchr(wanted->path, '/'), *base = slash && slash[1] ? slash + 1 : wanted->path;
+    char text[280];
+    uint64_t start, end;
+    int rc = module_describe(&search, wanted, module, address, &start, &end);
+
+    if (rc < 0)
+        return rc == -ENOENT ? 0 : rc;
+    int n = snprintf(text, sizeof text, "%.255s+0x%" PRIx64, base, start);
+    int64_t number = intern_add(&symbolizer->map_names, text, (size_t)n);
+    if (number < 0)
+        return -ENOMEM;
+    ret->name = intern_text(&symbolizer->map_names, (uint32_t)number);
+    ret->distance = address - start;
+    ret->bytes = end - start < UINT32_MAX ? (uint32_t)(end - start) : UINT32_MAX;
+    return 0;
+}
+
+/* The same of all that have no name. */
+static int call_the_rest(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                         struct module *module, const uint64_t *offsets, size_t n, struct rk_symbol *ret)
+{
+    struct load load = {0};
+    uint64_t address;
+    bool locked = false;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        if (ret[i].name || !module_address(module, offsets[i], &load, &address))
+            continue;
+        if (!locked)
+            pthread_mutex_lock(&symbolizer->lock);
+        locked = true;
+        rc = call_by_place(symbolizer, wanted, module, address, &ret[i]);
+    }
+    if (locked)
+        pthread_mutex_unlock(&symbolizer->lock);
+    return rc;
+}
+
 static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
                         const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
@@ -239,14 +285,16 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
     const struct module *module = &cached->module;
     if (module->miss) {
         symbolizer_miss(module->miss, n, ret);
-        return 0;
+        return module->miss == RK_MISS_STRIPPED
+                   ? call_the_rest(symbolizer, wanted, &cached->module, offsets, n, ret)
+                   : 0;
     }
     struct load last = module->load_n ? module->loads[0] : (struct load){0};
     for (size_t i = 0, some; rc == 0 && i < n; i += some) {
         some = n - i < INDEX_BATCH ? n - i : INDEX_BATCH;
         rc = resolve_some(symbolizer, module, &last, offsets + i, some, ret + i);
     }
-    return rc;
+    return rc < 0 ? rc : call_the_rest(symbolizer, wanted, &cached->module, offsets, n, ret);
 }
 
 /* The process's map, a new one if need be. Valid until the next call. NULL: out of memory. */

@@ -206,6 +206,15 @@ static bool is_hard(int rc)
     return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
 }
 
+int tables_read(struct tables *tables, struct elf *elf)
+{
+    *tables = (struct tables){.debug_tried = true};
+    int rc = load_eh(elf, &tables->eh);
+    if (rc < 0)
+        free_part(&tables->eh);
+    return rc;
+}
+
 static void find_plts(struct elf *elf, struct tables *tables)
 {
     static const char *const names[TABLE_PLTS] = {".plt", ".plt.sec", ".plt.got", ".iplt"};
@@ -362,4 +371,14 @@ int tables_find(struct tables *tables, int root, uint64_t address, const struct 
     *ret_section = &tables->debug.section;
     int other = search(&tables->debug, address, ret);
     return other == -ENOENT ? rc : other;
+}
+
+int tables_function(const struct tables *tables, uint64_t address, struct table_range *ret)
+{
+    struct cfi_entry entry;
+    int rc = search(&tables->eh, address, &entry);
+
+    if (rc == 0)
+        *ret = (struct table_range){entry.start, entry.end};
+    return rc;
 }

@@ -58,6 +58,12 @@ struct tables {
 int tables_load(struct tables *tables, int root, const struct rk_module *module, uint32_t machine);
 void tables_free(struct tables *tables);
 
+/* The same of a file that is open, whatever its machine: .eh_frame alone. 0; -ENOENT: it has none; -errno. */
+int tables_read(struct tables *tables, struct elf *elf);
+
+/* The function at an address, as .eh_frame has it. 0; -ENOENT; -EBADMSG: damaged there. */
+int tables_function(const struct tables *tables, uint64_t address, struct table_range *ret);
+
 /* Offset in the file → address before relocation. 0 or -ENOENT. */
 int tables_address(const struct tables *tables, uint64_t offset, uint64_t *ret);
 
