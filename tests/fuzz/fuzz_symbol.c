@@ -70,12 +70,21 @@ static void use_maps(const uint8_t *data, size_t size)
     HOLDS(rk_image_open(&image, NULL) == 0);
     maps_parse(image, 1, 0, text, &space);
     free(text);
-    for (uint32_t i = 0; space && i < space->n; i++) {
-        const struct mapping *m = &space->items[i];
-        HOLDS(m->start < m->end && (i == 0 || space->items[i - 1].end <= m->start));
-        HOLDS(space_find(space, m->start) == m && space_find(space, m->end - 1) == m);
-        HOLDS(m->module < rk_image_module_count(image));
+    uint64_t end = 0;
+    uint32_t mapping_n = 0;
+    for (uint32_t p = 0; space && p < space->n; p++) {
+        const struct space_run *run = space->parts[p].run;
+        HOLDS(run->n > 0 && run->n <= SPACE_RUN && space->parts[p].first == run->items[0].start);
+        mapping_n += run->n;
+        for (uint32_t i = 0; i < run->n; i++) {
+            const struct mapping *m = &run->items[i];
+            HOLDS(m->start < m->end && end <= m->start);
+            HOLDS(space_find(space, m->start) == m && space_find(space, m->end - 1) == m);
+            HOLDS(m->module < rk_image_module_count(image));
+            end = m->end;
+        }
     }
+    HOLDS(mapping_n == (space ? space->mapping_n : 0));
     space_drop(space);
     for (uint32_t i = 0; i < rk_image_module_count(image); i++) {
         struct rk_module module = {.size = sizeof module};
