@@ -16,8 +16,8 @@ struct recording {
     struct rk_profile **profiles; /* of the events that have samples; of the first event where none has */
     size_t n;
     const char *again; /* the command that it is for, as struct view has it */
-    uint64_t
-        filtered; /* samples of which none matched; 0: some did, or there are none; it is printed already */
+    /* How many samples there are where none matched, which is printed already; 0: some matched, or there are none. */
+    uint64_t filtered;
     bool damaged; /* not all of it could be read; what was wrong is printed already */
 };
 

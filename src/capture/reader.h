@@ -70,9 +70,9 @@ struct reader {
     struct live_feeder feeder; /* what the stream sees of it: reader_take.c */
     uint64_t passes_taken;     /* … and the passes that were complete when it was asked last */
 
-    uint64_t execs; /* that the reader has copied … */
-    uint64_t
-        execs_done; /* atomic: … and that reader_exec() has told; while they differ a top may be of the stack before */
+    /* Execs that the reader has copied, and those that reader_exec() has passed on (atomic). While they differ, a top
+     * may be of the stack before. */
+    uint64_t execs, execs_done;
 
     size_t block_bytes, limit;
     int stop_event;  /* the owner waits for it in wait() */

@@ -37,8 +37,8 @@ struct walk {
     struct abbrevs abbrevs;
     struct scratch scratch;
     const unsigned char *bytes; /* of the unit, from its first DIE on; NULL: none */
-    bool
-        thorough; /* functions without questions are looked into: others may lie in them, not in their code */
+    /* Functions without questions are looked into: others may lie in them, not in their code. */
+    bool thorough;
     int64_t ranges_left; /* entries of lists that may yet be read: many DIEs with one long list are damage */
     VECTOR(struct node) nodes;
     VECTOR(struct level) levels;

@@ -46,8 +46,8 @@ struct page_tree {
     uint64_t *self;        /* by frame: samples of its own */
 
     size_t node_n;
-    uint32_t
-        *place; /* by node of the profile: its place in preorder, nodes of one path and function being one */
+    /* By node of the profile: its place in preorder. Nodes of one path and function share one. */
+    uint32_t *place;
     uint32_t *up, *function; /* by place */
 };
 

@@ -127,8 +127,8 @@ struct chain_part {
     const char *mode;        /* "unknown" for entries without a marker */
     const uint64_t *entries; /* n of them */
     uint64_t n;
-    uint64_t
-        cookie; /* mode "user-deferred" alone: names the CALLCHAIN_DEFERRED record that has the entries */
+    /* Of mode "user-deferred" alone: names the CALLCHAIN_DEFERRED record that has the entries. */
+    uint64_t cookie;
     bool deferred;
 };
 bool record_chain(const uint64_t *chain, uint64_t n, uint64_t *at, struct chain_part *ret);

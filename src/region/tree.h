@@ -22,10 +22,10 @@
 
 struct tree_node {
     uint32_t parent, region, depth;
-    uint32_t open;  /* activations in the stack */
-    uint64_t calls; /* begun so often */
-    uint64_t
-        unended; /* … and so many never ended by themselves: at a jump, or the thread's or process's end */
+    uint32_t open; /* activations in the stack */
+    /* How often it began, and how many of these did not end by themselves: at a jump, or the thread's or process's
+     * end. */
+    uint64_t calls, unended;
 };
 
 struct tree {

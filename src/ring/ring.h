@@ -32,8 +32,8 @@ struct ring {
     uint64_t head;     /* the kernel's, as last seen */
     uint64_t position; /* the next record; the kernel's tail follows at ring_release() */
     uint64_t released; /* the tail as last stored */
-    uint64_t
-        limit; /* position … limit lies in one piece before head and has been looked at, but for the records in it */
+    /* position … limit lies in one piece before head and has been looked at, but for the records in it. */
+    uint64_t limit;
     uint64_t skipped; /* bytes given up because a record's size made no sense */
     size_t mapped;    /* bytes of data mapped by ring_map(); 0: not ours */
     _Alignas(8) unsigned char bounce[64 << 10];

@@ -127,9 +127,10 @@ struct rk_set {
     struct set_event *events;
     struct set_slot *slots;
     struct set_cgroup *cgroups;
-    struct set_part
-        *parts; /* one per slot, once rk_set_refresh() was called on a set that follows; else NULL … */
-    struct rk_value *past;            /* … and a row per slot: set/follow.c */
+    /* One per slot, and a row of values per slot, once rk_set_refresh() was called on a set that follows; else NULL:
+     * set/follow.c. */
+    struct set_part *parts;
+    struct rk_value *past;
     VECTOR(struct set_watch) watches; /* of cgroups, by CPU */
     uint64_t *roots_born;             /* when whom.ids were created: set/tasks.c */
     int32_t *cpus;                    /* `on_cpus`: these */

@@ -30,8 +30,8 @@ struct rk_target {
     uint32_t others; /* handles that keep it beside its maker: target_keep() */
     enum target_kind kind;
     int32_t pid; /* thread, process or command; 0 self; -1 CPUs */
-    int32_t
-        *several; /* threads or processes beyond one: all of them, ascending, `pid` the first; else NULL */
+    /* More than one thread or process: all of them, ascending, `pid` the first; else NULL. */
+    int32_t *several;
     size_t n_several;
     int32_t *cpus; /* ascending; NULL: all that are online whenever it is asked, as `host` tells */
     size_t n_cpus;

@@ -16,11 +16,11 @@
 
 struct machine {
     uint32_t number; /* enum rk_machine */
-    uint8_t sp, fp,
-        link;   /* columns; link: where a call leaves its return address, CFI_COLUMNS: on the stack */
-    uint8_t pc; /* column of the address that runs; CFI_COLUMNS: none */
-    uint8_t
-        fp_above; /* the frame pointer points so many bytes above the caller's, which its return address follows */
+    /* Columns. link: where a call leaves its return address; CFI_COLUMNS: on the stack. pc: the address that runs;
+     * CFI_COLUMNS: none. */
+    uint8_t sp, fp, link, pc;
+    /* The frame pointer points this many bytes above the caller's, which its return address follows. */
+    uint8_t fp_above;
     uint8_t kernel_pc;      /* the kernel's number of it */
     uint64_t kernel_mask;   /* the kernel's numbers of all that is wanted */
     int8_t from_kernel[33]; /* the kernel's number → column, -1: none */

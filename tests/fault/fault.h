@@ -38,14 +38,14 @@ struct fault_scenario {
     const char *name;
     int (*prepare)(void); /* once, no fault injected, in an empty working directory; may be NULL */
     int (*run)(uint64_t *digest);
-    void (*strike)(
-        void); /* not NULL: no call fails; this happens before each of them in turn, such as the target's end */
-    unsigned
-        absorbed_memory; /* allocations whose failure means less, and is said in the result, not an error */
-    unsigned limit_s;    /* of one run; 0: 20 */
-    unsigned repeats;    /* faults at one place (the same callers, all the way up); 0: every one */
-    bool one_error;      /* each fault with one of its errors, in turn; else with each of them */
-    const char *skip;    /* set by prepare: why this can't be run here */
+    /* Not NULL: no call fails; this happens before each of them in turn, such as the target's end. */
+    void (*strike)(void);
+    /* Allocations whose failure means less, and is said in the result, not an error. */
+    unsigned absorbed_memory;
+    unsigned limit_s; /* of one run; 0: 20 */
+    unsigned repeats; /* faults at one place (the same callers, all the way up); 0: every one */
+    bool one_error;   /* each fault with one of its errors, in turn; else with each of them */
+    const char *skip; /* set by prepare: why this can't be run here */
 };
 
 /* main() is `return fault_main(&scenario, argc, argv)`. */
