@@ -1,5 +1,6 @@
 #include "dwarf/dwarf.h"
 
+#include "elf/depot.h"
 #include "elf/relocate.h"
 #include "sys/file.h"
 
@@ -126,7 +127,7 @@ static int open_any(int root, struct elf *elf, bool split, struct dwarf **ret);
 
 /* What dwz moved out of several files into one, if that is there and is the one: by its path, else by its build-id.
  * Without it names are missing, no more. 0, or what is about this process. */
-static int open_alt(struct dwarf *dwarf, const char *file)
+static int open_alt(struct dwarf *dwarf, const struct dwarf_place *place)
 {
     const struct elf_section *section;
     _cleanup_free_ void *bytes = NULL;
@@ -139,7 +140,7 @@ static int open_alt(struct dwarf *dwarf, const char *file)
 
     if (rc == 0)
         rc = elf_section_load(dwarf->elf, section, 1 << 16, &bytes, &n);
-    if (rc == 0 && file && snprintf(real, sizeof real, "%s", file) < (int)sizeof real)
+    if (rc == 0 && place->file && snprintf(real, sizeof real, "%s", place->file) < (int)sizeof real)
         rc = follow_links(dwarf->root, real);
     if (rc < 0 || !bytes || !read_link(bytes, n, real, &link))
         return is_own_trouble(rc) ? rc : 0;
@@ -151,6 +152,8 @@ static int open_alt(struct dwarf *dwarf, const char *file)
     if (rc < 0 && !is_own_trouble(rc)) {
         elf = elf_close(elf);
         rc = elf_open_debug(dwarf->root, &link.id, &elf);
+        if (rc < 0 && !is_own_trouble(rc) && place->depot)
+            rc = depot_find(place->depot, &link.id, DEPOT_DEBUG, &elf);
     }
     if (rc == 0) /* which has none itself: one that named another would be followed without end */
         rc = open_any(dwarf->root, TAKE_PTR(elf), false, &dwarf->alt);
@@ -207,7 +210,7 @@ int dwarf_open(int root, const struct dwarf_place *place, struct elf *elf, struc
     if (rc < 0)
         return rc;
     dwarf->program = place->program ? strdup(place->program) : NULL;
-    rc = place->program && !dwarf->program ? -ENOMEM : open_alt(dwarf, place->file);
+    rc = place->program && !dwarf->program ? -ENOMEM : open_alt(dwarf, place);
     if (rc < 0) {
         dwarf_close(dwarf);
         return rc;

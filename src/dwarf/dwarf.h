@@ -46,7 +46,8 @@ struct dwarf {
 /* Where debug information lies, for what lies beside it. */
 struct dwarf_place {
     const char *program; /* whose it is: its .dwp is beside that, and a .dwo that was moved with it */
-    const char *file;    /* the file itself: what dwz moved out of it is told from there */
+    const char *file;    /* the file itself: what dwz moved out of it is told from there; NULL: unknown */
+    struct depot *depot; /* asked last for that; NULL: not at all */
 };
 
 /* Opens the debug information in this file, paths below the root's descriptor. The elf belongs to the dwarf from here

@@ -194,8 +194,10 @@ static int give(const struct naming *g, size_t hit, uint64_t beyond, size_t most
 static int name_places(struct naming *g, const struct hit *places, size_t n, uint64_t beyond, size_t most,
                        struct rk_names **ret, struct rk_error *e)
 {
-    struct rk_symbolizer_options symbols = {
-        .size = sizeof symbols, .flags = RK_SYMBOLIZER_MANGLED, .root = g->options.root};
+    struct rk_symbolizer_options symbols = {.size = sizeof symbols,
+                                            .flags = RK_SYMBOLIZER_MANGLED |
+                                                     (g->keep ? RK_SYMBOLIZER_NO_FETCH : 0),
+                                            .root = g->options.root};
     int rc = rk_symbolizer_open(&symbols, &g->symbolizer, e);
 
     if (rc < 0)

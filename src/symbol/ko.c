@@ -109,8 +109,8 @@ int ko_open(int root, const char *name, const struct build_id *id, struct vmlinu
     search.name_bytes = strcspn(search.name, "]");
     int rc = id->bytes && search.name_bytes ? find_file(&search) : -ENOENT;
     if (rc == 0)
-        rc = dwarf_open(root, &(struct dwarf_place){search.path, search.path}, search.found,
-                        &module.lines.dwarf);
+        rc = dwarf_open(root, &(struct dwarf_place){.program = search.path, .file = search.path},
+                        search.found, &module.lines.dwarf);
     if (is_own_trouble(rc))
         return rc;
     module.lines.miss = vmlinux_miss(rc);

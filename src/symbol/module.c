@@ -6,6 +6,7 @@
 #include "unwind/tables.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The reason for the user, or the -errno where it is not about this module. */
@@ -66,15 +67,25 @@ static bool is_own_trouble(int rc)
     return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
 }
 
+/* What is neither below the root nor beside the file: in a cache, or on a server. */
+static int find_debug(const struct module_search *search, const char *path, const struct build_id *id,
+                      struct elf **ret)
+{
+    return path[0] == '[' ? -ENOENT : depot_find(search->depot, id, DEPOT_DEBUG, ret);
+}
+
 /* By the build-id, else by the name that the file gives. */
-static int load_debug(int root, const char *path, struct elf *elf, struct module *module)
+static int load_debug(const struct module_search *search, const char *path, struct elf *elf,
+                      struct module *module)
 {
     _cleanup_elf_ struct elf *debug = NULL;
     char file[DEBUGLINK_PATH_BYTES];
-    int rc = elf_open_debug(root, &module->id, &debug);
+    int rc = elf_open_debug(search->root, &module->id, &debug);
 
     if (rc < 0 && !is_own_trouble(rc))
-        rc = elf_open_debuglink(root, path, elf, file, &debug);
+        rc = elf_open_debuglink(search->root, path, elf, file, &debug);
+    if (rc < 0 && !is_own_trouble(rc))
+        rc = find_debug(search, path, &module->id, &debug);
     return rc < 0 ? rc : add_table(module, debug, ELF_SECTION_SYMTAB);
 }
 
@@ -95,15 +106,15 @@ static int load_mini(struct elf *elf, struct module *module)
 }
 
 /* The last of them is the file's own .dynsym where *ret_exported becomes true. */
-static int load_functions(int root, const char *path, struct elf *elf, struct module *module,
-                          bool *ret_exported)
+static int load_functions(const struct module_search *search, const char *path, struct elf *elf,
+                          struct module *module, bool *ret_exported)
 {
     int rc = add_table(module, elf, ELF_SECTION_SYMTAB);
 
     module->elsewhere = RK_MISS_NO_SYMBOL;
     if (rc != -ENOENT)
         return rc;
-    rc = load_debug(root, path, elf, module);
+    rc = load_debug(search, path, elf, module);
     if (rc == 0 || is_own_trouble(rc))
         return rc;
     rc = load_mini(elf, module);
@@ -140,33 +151,51 @@ static int has_lines(struct elf *elf)
 }
 
 /* In the debug file of its build-id, else in the one that it names: the latter is read whole to see that it is it. */
-static int open_debug_lines(int root, const char *path, const struct build_id *id, struct elf *own,
-                            struct dwarf **ret)
+static int open_debug_lines(const struct module_search *search, const char *path, const struct build_id *id,
+                            struct elf *own, struct dwarf **ret)
 {
     char file[DEBUGLINK_PATH_BYTES];
+    struct dwarf_place place = {.program = path, .file = file, .depot = search->depot};
     struct elf *debug = NULL;
-    int rc = elf_open_debug(root, id, &debug);
+    int rc = elf_open_debug(search->root, id, &debug);
 
     if (rc == 0) {
         elf_debug_path(id, file);
-        rc = dwarf_open(root, &(struct dwarf_place){path, file}, debug, ret);
+        rc = dwarf_open(search->root, &place, debug, ret);
     }
     if (rc != -ENOENT)
         return rc;
-    rc = elf_open_debuglink(root, path, own, file, &debug);
-    return rc < 0 ? rc : dwarf_open(root, &(struct dwarf_place){path, file}, debug, ret);
+    rc = elf_open_debuglink(search->root, path, own, file, &debug);
+    if (rc == 0)
+        rc = dwarf_open(search->root, &place, debug, ret);
+    if (rc != -ENOENT)
+        return rc;
+    place.file = NULL;
+    rc = find_debug(search, path, id, &debug);
+    return rc < 0 ? rc : dwarf_open(search->root, &place, debug, ret);
 }
 
-/* Its own file: the one that was kept, else wherever it is. */
+/* Its own file: the one that was kept, else wherever it is, else a copy with the build-id that was mapped. */
 static int open_own(const struct module_search *search, const struct rk_module *wanted,
                     char path[OBJECT_PATH_MAX], struct elf **ret, struct build_id *ret_id)
 {
+    struct build_id id = object_build_id(wanted);
+
     if (search->kept >= 0) {
         int rc = object_open_kept(search->kept, wanted, path, ret, ret_id);
         if (rc >= 0 || is_own_trouble(rc))
             return rc;
     }
-    return object_open(search->root, wanted, path, ret, ret_id);
+    int rc = object_open(search->root, wanted, path, ret, ret_id);
+    if (rc >= 0 || is_own_trouble(rc))
+        return rc;
+    int found =
+        depot_find(search->depot, &id, wanted->kind == RK_MODULE_VDSO ? DEPOT_VDSO : DEPOT_PROGRAM, ret);
+    if (found < 0)
+        return is_own_trouble(found) ? found : rc;
+    snprintf(path, OBJECT_PATH_MAX, "%s", wanted->path); /* what lies beside that is looked at closely */
+    *ret_id = id;
+    return 1;
 }
 
 /* The file again: whether it is the same is seen by its build-id. */
@@ -176,7 +205,7 @@ static int open_lines(const struct module_search *search, const struct rk_module
     _cleanup_elf_ struct elf *own = NULL;
     struct build_id id = {0};
     char path[OBJECT_PATH_MAX];
-    int root = search->root, rc = open_own(search, wanted, path, &own, &id);
+    int rc = open_own(search, wanted, path, &own, &id);
 
     if (rc < 0)
         return rc;
@@ -186,8 +215,8 @@ static int open_lines(const struct module_search *search, const struct rk_module
     if (rc < 0)
         return rc;
     if (rc > 0)
-        return dwarf_open(root, &(struct dwarf_place){path, path}, TAKE_PTR(own), ret);
-    return open_debug_lines(root, path, &module->id, own, ret);
+        return dwarf_open(search->root, &(struct dwarf_place){path, path, search->depot}, TAKE_PTR(own), ret);
+    return open_debug_lines(search, path, &module->id, own, ret);
 }
 
 int module_lines(const struct module_search *search, const struct rk_module *wanted, struct module *module)
@@ -262,7 +291,7 @@ int module_load(const struct module_search *search, const struct rk_module *want
     if (rc == 0)
         rc = elf_place(elf);
     if (rc == 0)
-        rc = load_functions(search->root, path, elf, &module, &exported);
+        rc = load_functions(search, path, elf, &module, &exported);
     if (rc == 0)
         rc = load_stubs(elf, exported, &module);
     if (rc == 0 && module.table_n == 0)

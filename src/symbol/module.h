@@ -7,6 +7,7 @@
 #ifndef SYMBOL_MODULE_H
 #define SYMBOL_MODULE_H
 
+#include "elf/depot.h"
 #include "elf/object.h"
 #include "symbol/functions.h"
 #include "symbol/shelf.h"
@@ -36,8 +37,9 @@ struct module {
 
 /* Where its files are looked for. */
 struct module_search {
-    int root; /* a root's descriptor: paths are below it */
-    int kept; /* its file, opened before; -1: it was not */
+    int root;            /* a root's descriptor: paths are below it */
+    int kept;            /* its file, opened before; -1: it was not */
+    struct depot *depot; /* asked last, by build-id */
 };
 
 /* Loads what `wanted` names. 0, also where there is nothing to be had (miss says

@@ -26,7 +26,8 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     int rc = options_check(&o, sizeof o, options, "rk_symbolizer_options", RK_STAGE_SYMBOL, e);
     if (rc < 0)
         return rc;
-    uint32_t unknown = o.flags & ~(uint32_t)(RK_SYMBOLIZER_MANGLED | RK_SYMBOLIZER_ADDRESSES);
+    uint32_t unknown =
+        o.flags & ~(uint32_t)(RK_SYMBOLIZER_MANGLED | RK_SYMBOLIZER_ADDRESSES | RK_SYMBOLIZER_NO_FETCH);
     if (unknown)
         return fail(e, -EINVAL, RK_STAGE_SYMBOL, RK_CAUSE_ARGUMENT, NULL,
                     "rk_symbolizer_options: unknown flags %#x", unknown);
@@ -45,6 +46,7 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
         return fail(e, rc, RK_STAGE_SYMBOL, RK_CAUSE_NO_FILE, NULL, "%s: %s", o.root ? o.root : "/",
                     strerror(-rc));
     }
+    symbolizer->depot = depot_open(!(o.flags & RK_SYMBOLIZER_NO_FETCH));
     *ret = symbolizer;
     return 0;
 }
@@ -78,6 +80,7 @@ struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
         vector_free(&symbolizer->jits);
         pthread_mutex_destroy(&symbolizer->lock);
         sys_close(symbolizer->root);
+        depot_close(&symbolizer->depot);
         free(symbolizer);
     }
     return NULL;

@@ -37,6 +37,7 @@ struct rk_symbolizer {
     int root;
     int kept; /* the file of the module that is asked about next; -1: none was kept. The caller's */
     uint32_t flags;
+    struct depot depot;   /* what is found by build-id alone */
     pthread_mutex_t lock; /* held to load and to demangle */
     struct arena texts;   /* paths, and names demangled */
     VECTOR(struct cached *) modules;
@@ -60,9 +61,9 @@ struct rk_symbolizer {
 };
 
 /* Where the files of the module that is asked about are looked for. */
-static inline struct module_search symbolizer_search(const struct rk_symbolizer *symbolizer)
+static inline struct module_search symbolizer_search(struct rk_symbolizer *symbolizer)
 {
-    return (struct module_search){symbolizer->root, symbolizer->kept};
+    return (struct module_search){symbolizer->root, symbolizer->kept, &symbolizer->depot};
 }
 
 /* One more user: rk_symbolizer_free() takes one away. */

@@ -104,8 +104,8 @@ int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret)
     if (rc == 0)
         rc = find_symbol(search.found, "_stext", &vmlinux.stext);
     if (rc == 0 && (vmlinux.text || vmlinux.stext))
-        rc = dwarf_open(root, &(struct dwarf_place){search.path, search.path}, TAKE_PTR(search.found),
-                        &vmlinux.lines.dwarf);
+        rc = dwarf_open(root, &(struct dwarf_place){.program = search.path, .file = search.path},
+                        TAKE_PTR(search.found), &vmlinux.lines.dwarf);
     else if (rc == 0)
         rc = -ENOENT; /* it can't be told where it lies */
     elf_close(search.found);
