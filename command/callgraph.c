@@ -52,8 +52,9 @@ int callgraph_parse(const char *text, struct callgraph *ret, char *why, size_t w
 void callgraph_settle(struct callgraph *c, bool quiet)
 {
     if (c->mode >= CALLGRAPH_DWARF && rk_unwinder_registers(RK_MACHINE_HERE) == 0) {
-        fprintf(stderr,
-                "reckon record: call chains by frame pointers: stacks of this machine can't be unwound\n");
+        fprintf(
+            stderr,
+            "reckon record: call chains by frame pointers: reckon does not unwind stacks of this machine\n");
         c->mode = CALLGRAPH_FP;
     }
     if (c->mode >= CALLGRAPH_DWARF && !quiet)

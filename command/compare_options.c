@@ -144,7 +144,7 @@ static int take_option(struct options *o, int id, struct asked *a, struct compar
             a->parameters[a->parameter_n - 1].delta = o->value;
             return 0;
         }
-        options_wrong(o, "-D stands behind the -P that it belongs to");
+        options_wrong(o, "-D stands after the -P that it belongs to");
         return OPTIONS_BAD;
     case ID_TIME:
         c->least_runs = LEAST;

@@ -29,7 +29,7 @@ static const struct option merge_table[] = {
     {'o', 'o', "output", "FILE", "write there in place of stdout"},
     {FORMAT, 0, "format", "FORMAT",
      "pprof (default: all of it, to be read again), or as reckon export has them"},
-    {LABEL, 0, "label", NULL, "samples are told apart by the file that they came from, not by the machine"},
+    {LABEL, 0, "label", NULL, "label samples by the file that they came from, not by the machine"},
     VIEW_OPTIONS,
     {0},
 };

@@ -278,7 +278,7 @@ int verb_list(int argc, char **argv)
         .verb = "list",
         .usage = "[WORD...] [options]",
         .about =
-            "What can be counted here, by group. What exists and can't be opened is shown with the reason,\n"
+            "What can be counted here, by group. What exists and does not open is shown with the reason,\n"
             "found by trying. With words: all events that have each of them in name or description.",
         .table = table,
     };

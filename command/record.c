@@ -44,7 +44,7 @@ static const struct option table[] = {
     {'C', 'C', "cpu", "LIST", "sample these CPUs: 0-3,8"},
     {'G', 'G', "cgroup", "LIST", "sample what runs in these cgroups"},
     {ALL_CGROUPS, 0, "all-cgroups", NULL, "tell of each sample which cgroup it is in; -G does"},
-    {'i', 'i', "no-inherit", NULL, "do not sample threads and children born later"},
+    {'i', 'i', "no-inherit", NULL, "do not sample threads and children created later"},
     {PER_THREAD, 0, "per-thread", NULL, "the same, of the threads there are"},
     {'F', 'F', "freq", "HZ", "samples a second, 3999 by default; max: what the kernel allows"},
     {'c', 'c', "count", "N", "a sample every N events, in place of -F"},
@@ -92,7 +92,7 @@ static int take_filter(const struct options *o, struct record_options *r)
     struct record_filter *longer;
 
     if (!r->events)
-        return options_wrong(o, "--filter stands behind the -e that it is for");
+        return options_wrong(o, "--filter stands after the -e that it is for");
     longer = realloc(r->filters, (r->n_filters + 1) * sizeof *longer);
     if (!longer)
         return options_wrong(o, "out of memory");

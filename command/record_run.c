@@ -354,7 +354,7 @@ static int start(struct loop *l)
         return cannot("no timer", errno);
     int rc = l->r->target && o->delay_ms == 0 ? rk_set_enable(l->r->set) : 0;
     if (rc < 0 && rc != -ESRCH)
-        return cannot("the events can't be enabled", -rc);
+        return cannot("cannot enable the events", -rc);
     if (l->r->command && rk_target_start(l->r->command, &e) < 0)
         return run_failed("record", &e);
     return 0;

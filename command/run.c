@@ -152,7 +152,7 @@ int run_end(const char *verb, struct rk_target *command, const char *name, struc
     if (rc == 0)
         rc = end_by(command, SIGTERM, TERM_PATIENCE, ret);
     if (rc == 0) {
-        fprintf(stderr, "reckon %s: %s did not end when it was told to: killed\n", verb, name);
+        fprintf(stderr, "reckon %s: %s did not end when asked to: killed\n", verb, name);
         rc = end_by(command, SIGKILL, KILL_PATIENCE, ret);
     }
     return rc;

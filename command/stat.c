@@ -176,7 +176,7 @@ static int run_all(const struct stat_options *o, struct rk_host *host, const str
         }
         status = stat_run(o, &m, control, &run);
         if (run.left_running && o->command)
-            fprintf(stderr, "reckon stat: %s waits in the kernel, can't be killed, and is left\n",
+            fprintf(stderr, "reckon stat: %s waits in the kernel, does not die, and is left\n",
                     o->command[0]);
         if (m.unplaced)
             fprintf(stderr,

@@ -49,8 +49,7 @@ static PyObject *symbolizer_new(PyTypeObject *type, PyObject *args, PyObject *kw
         raise_error(state, rc, &e);
     } else if (pid && (rc = rk_image_feed_process(self->image, NULL, pid)) < 0) {
         e = (struct rk_error){.size = sizeof e, .code = rc};
-        snprintf(e.what, sizeof e.what, "process %d: its map of memory can't be read: %s", pid,
-                 strerror(-rc));
+        snprintf(e.what, sizeof e.what, "process %d: cannot read its map of memory: %s", pid, strerror(-rc));
         raise_error(state, rc, &e);
     }
     if (rc < 0)

@@ -187,7 +187,7 @@ static int check(const struct rk_capture_options *o, struct rk_error *e)
     if (o->compression > 22)
         return fail_argument(e, RK_STAGE_CAPTURE, "compression is more than 22");
     if ((o->flags & RK_CAPTURE_NAMES) && o->path && strcmp(o->path, "-") == 0)
-        return fail_argument(e, RK_STAGE_CAPTURE, "names can't be stored in a pipe: RK_CAPTURE_NAMES");
+        return fail_argument(e, RK_STAGE_CAPTURE, "a pipe has no place for names: RK_CAPTURE_NAMES");
     if (o->queue_bytes && o->queue_bytes < QUEUE_LEAST)
         return fail_argument(e, RK_STAGE_CAPTURE, "queue_bytes is less than 1 MiB");
     if (o->queue_bytes && !(o->flags & RK_CAPTURE_THREAD))
@@ -234,7 +234,7 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
         return r == -ENOMEM
                    ? fail_memory(e, RK_STAGE_CAPTURE)
                    : fail(e, r, RK_STAGE_CAPTURE, r == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN,
-                          NULL, "the reader's thread can't be started: %s", strerror(-r));
+                          NULL, "cannot start the reader's thread: %s", strerror(-r));
     c->flushed_ns = sys_clock_ns();
     *ret = TAKE_PTR(c);
     return 0;

@@ -115,7 +115,7 @@ int frames_open(struct frames *frames, const struct rk_set *set, uint64_t regs, 
             attr.sample_type; /* so that frames_attr() takes it for one of ours */
         frames_attr(frames, i, &attr);
         if (layout_init(&frames->layouts[i], &attr) < 0)
-            return fail_argument(e, RK_STAGE_CAPTURE, "%s: its sample fields can't be together",
+            return fail_argument(e, RK_STAGE_CAPTURE, "%s: its sample fields exclude each other",
                                  set_event(set, i)->name);
     }
     return 0;

@@ -65,7 +65,7 @@ int rk_capture_switch(struct rk_capture *c, const char *path, struct rk_error *e
         return fail_null(e, RK_STAGE_CAPTURE, "rk_capture_switch", !c ? "capture" : "path");
     if (c->pipe)
         return fail_argument(e, RK_STAGE_CAPTURE,
-                             "a recording to standard output is one and can't be switched");
+                             "a recording to standard output is one file and has no next one");
     if (set_forked(c->set))
         return fail(e, -ESTALE, RK_STAGE_CAPTURE, RK_CAUSE_FORKED, NULL,
                     "this recording belongs to the process that forked this one");

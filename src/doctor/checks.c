@@ -236,7 +236,7 @@ static void check_machine(struct rk_host *host, struct doctor_check *check)
 
     int rc = rk_host_cpus(host, &cpus, &n);
     if (rc < 0) {
-        say(check, RK_VERDICT_NO, "the online CPUs can't be read: %s", strerror(-rc));
+        say(check, RK_VERDICT_NO, "cannot read the online CPUs: %s", strerror(-rc));
         check->cause = RK_CAUSE_NO_FILE;
         return;
     }
@@ -268,7 +268,7 @@ static void check_symbols(struct rk_host *host, struct doctor_check *check)
         return;
     }
     if (shown < 0) {
-        say(check, RK_VERDICT_NO, "/proc/kallsyms can't be read: %s", strerror(-shown));
+        say(check, RK_VERDICT_NO, "cannot read /proc/kallsyms: %s", strerror(-shown));
         check->cause = RK_CAUSE_NO_FILE;
         return;
     }

@@ -57,6 +57,6 @@ int parse_unreadable(struct parser *p, const char *at, const struct host_pmu *pm
                             "what /sys/bus/event_source/devices/%.60s says of %.60s is not understood",
                             pmu->name, file);
     return parse_refuse(p, at, rc, RK_CAUSE_NO_FILE, NULL,
-                        "what /sys/bus/event_source/devices/%.60s says of %.60s can't be read: %s", pmu->name,
+                        "cannot read what /sys/bus/event_source/devices/%.60s says of %.60s: %s", pmu->name,
                         file, strerror(-rc));
 }

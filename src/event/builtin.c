@@ -18,7 +18,7 @@ static int several(struct parser *p, struct host_pmu *const **ret)
 
     if (n < 0)
         return parse_refuse(p, p->at, n, n == -ENOMEM ? RK_CAUSE_MEMORY : RK_CAUSE_DESCRIPTORS, NULL,
-                            "the PMUs can't be listed: %s", strerror(-n));
+                            "cannot list the PMUs: %s", strerror(-n));
     return n > 1 ? n : 0;
 }
 

@@ -145,7 +145,7 @@ static int take_operator(struct scan *s)
             skip_blank(s);
             return 0;
         }
-    return parse_fail(s->p, s->at, "expected == != < <= > >= ~ or & behind the field");
+    return parse_fail(s->p, s->at, "expected == != < <= > >= ~ or & after the field");
 }
 
 static bool is_value_end(const struct scan *s)

@@ -62,7 +62,7 @@ char *place_path(struct parser *p, const struct part *path, int *ret_rc)
     _cleanup_free_ char *directory = sys_directory(ret_rc);
     if (!directory) {
         *ret_rc = parse_refuse(p, path->text, *ret_rc, RK_CAUSE_NO_FILE, "write the whole path",
-                               "the working directory can't be found: %s", strerror(-*ret_rc));
+                               "cannot find the working directory: %s", strerror(-*ret_rc));
         return NULL;
     }
     *ret_rc = -ENOMEM;
@@ -206,7 +206,7 @@ int place_in_process(struct parser *p, const char *path, const char *at, const c
 
     text_show(shown, sizeof shown, pid, n);
     if (!(n == 4 && memcmp(pid, "self", 4) == 0) && (number_parse(pid, n, &number) < 0 || n > 10))
-        return parse_fail(p, pid, "expected the number of a process behind '@', got %s", shown);
+        return parse_fail(p, pid, "expected the number of a process after '@', got %s", shown);
     rc = first_segment(p, path, &first);
     if (rc < 0)
         return no_file(p, at, path, rc);
@@ -217,7 +217,7 @@ int place_in_process(struct parser *p, const char *path, const char *at, const c
                             rc == -EACCES || rc == -EPERM ? RK_CAUSE_NOT_YOURS
                             : rc == -ENOMEM               ? RK_CAUSE_MEMORY
                                                           : RK_CAUSE_NO_PROCESS,
-                            NULL, "process %s: its mappings can't be read: %s", shown, strerror(-rc));
+                            NULL, "process %s: cannot read its mappings: %s", shown, strerror(-rc));
     /* The mapping of the path that begins the file's first segment. */
     for (char *next = maps; (rc = maps_next(&next, &line)) != 0;)
         if (rc > 0 && line.offset == (first.offset & ~UINT64_C(0xfff)) && strcmp(line.path, path) == 0) {
@@ -241,8 +241,7 @@ int place_in_kernel(struct parser *p, const char *symbol, size_t n, uint64_t *re
         return fail_memory(p->e, RK_STAGE_EVENT);
     if (rc < 0)
         return parse_refuse(p, symbol, rc, RK_CAUSE_NO_FILE, "write its address",
-                            "%s: the kernel's symbols can't be read: /proc/kallsyms: %s", shown,
-                            strerror(-rc));
+                            "%s: cannot read the kernel's symbols: /proc/kallsyms: %s", shown, strerror(-rc));
     for (const char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
         uint64_t address;
         int name = 0;

@@ -74,7 +74,7 @@ static int no_such_pmu(struct parser *p, size_t n)
     text_show(shown, sizeof shown, p->at, n);
     if (all < 0)
         return parse_refuse(p, p->at, all, RK_CAUSE_NO_PMU, "mount -t sysfs sysfs /sys",
-                            "%s: the PMUs can't be listed: /sys/bus/event_source/devices: %s", shown,
+                            "%s: cannot list the PMUs: /sys/bus/event_source/devices: %s", shown,
                             strerror(-all));
     nearest_start(&nearest, p->at, n);
     for (int i = 0; i < all; i++)
@@ -141,7 +141,7 @@ int read_pmu(struct parser *p)
     pmu = host_pmu_find(p->host, name, &rc);
     if (!pmu && host_transient(rc))
         return parse_refuse(p, p->at, rc, rc == -ENOMEM ? RK_CAUSE_MEMORY : RK_CAUSE_DESCRIPTORS, NULL,
-                            "the PMUs can't be listed: %s", strerror(-rc));
+                            "cannot list the PMUs: %s", strerror(-rc));
     found = pmu ? 1 : count(p, n, false, &pmu);
     if (!found) {
         numbered = true;
@@ -169,7 +169,7 @@ int read_alias(struct parser *p)
 
     if (n_cores < 0)
         return parse_refuse(p, p->at, n_cores, n_cores == -ENOMEM ? RK_CAUSE_MEMORY : RK_CAUSE_DESCRIPTORS,
-                            NULL, "the PMUs can't be listed: %s", strerror(-n_cores));
+                            NULL, "cannot list the PMUs: %s", strerror(-n_cores));
     if (n == 0 || n > PMU_NAME_MAX)
         return 0;
     for (int i = 0; i < n_cores; i++)

@@ -52,7 +52,7 @@ int no_such_event(struct parser *p)
     if (rc < 0)
         return rc;
     if (name[n] == ':' && strchr(",{} \t\r\n", name[n + 1]) && tracepoint_system(p)) /* the NUL too */
-        return parse_fail(p, name + n + 1, "expected the name of a tracepoint behind '%s:'",
+        return parse_fail(p, name + n + 1, "expected the name of a tracepoint after '%s:'",
                           text_show(shown, sizeof shown, name, n));
     if (name[n] == ':' && !has_modifiers(name + n)) {
         rc = tracepoint_missing(p);
@@ -70,7 +70,7 @@ int no_such_event(struct parser *p)
         vendor_offer(p, &nearest);
     text_show(shown, sizeof shown, name, n);
     if (nearest.n == 0 && name[n] == ':' && strchr(",{} \t\r\n", name[n + 1]))
-        return parse_fail(p, name + n + 1, "expected the name of a tracepoint behind '%s:'", shown);
+        return parse_fail(p, name + n + 1, "expected the name of a tracepoint after '%s:'", shown);
     return parse_refuse(p, name, -ENOENT, RK_CAUSE_NO_EVENT, nearest_remedy(&nearest, remedy, sizeof remedy),
                         "%s: no such event", shown);
 }

@@ -37,7 +37,7 @@ static int unknown(struct reading *r, const struct term *term)
     if (!r->pmu)
         return parse_refuse(r->p, term->name, -EINVAL, RK_CAUSE_SYNTAX,
                             nearest_remedy(&nearest, remedy, sizeof remedy),
-                            "%s: behind this event only period, freq%s%s and name can be said", shown,
+                            "%s: after this event only period, freq%s%s and name are known", shown,
                             filters ? ", filter" : "", refers ? ", ref_ctr_offset" : "");
     bool named = !term->value;
     return parse_refuse(r->p, term->name, named ? -ENOENT : -EINVAL,

@@ -16,7 +16,7 @@ static int rate(struct reading *r, const struct term *term, uint64_t *field, con
     if (rc < 0)
         return rc;
     if (value == 0)
-        return parse_fail(r->p, term->value, "it can't be 0");
+        return parse_fail(r->p, term->value, "0 is invalid");
     if (*other)
         return parse_fail(r->p, term->name, "an event has a period or a freq, not both");
     *field = value;
@@ -49,7 +49,7 @@ static int reference(struct reading *r, const struct term *term)
                             "this kernel's uprobes have no ref_ctr_offset: Linux 4.20 brought it");
     if (rc < 0)
         return pmu ? parse_unreadable(r->p, term->name, pmu, "ref_ctr_offset", rc)
-                   : parse_refuse(r->p, term->name, rc, RK_CAUSE_NO_PMU, NULL, "the PMUs can't be listed");
+                   : parse_refuse(r->p, term->name, rc, RK_CAUSE_NO_PMU, NULL, "cannot list the PMUs");
     rc = term_value(r, term, &value);
     if (rc < 0)
         return rc;

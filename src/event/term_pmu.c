@@ -137,12 +137,11 @@ static int by_alias(struct reading *r, const char *at, uint32_t type, uint64_t c
             return alias_terms(r, found, at);
     if (rc != -ENOENT)
         return parse_unreadable(r->p, at, r->pmu, name, rc);
-    return parse_refuse(
-        r->p, at, -EOPNOTSUPP, RK_CAUSE_KERNEL_OLD,
-        "name an event that the PMU has: `reckon list` shows them",
-        "this kernel can't be asked for generic events of one of several core PMUs (Linux 5.13, on "
-        "arm64 6.6, can), and %s has none of its own that means the same",
-        r->pmu->name);
+    return parse_refuse(r->p, at, -EOPNOTSUPP, RK_CAUSE_KERNEL_OLD,
+                        "name an event that the PMU has: `reckon list` shows them",
+                        "this kernel cannot open generic events of one of several core PMUs (Linux 5.13, on "
+                        "arm64 6.6, can), and %s has none of its own that means the same",
+                        r->pmu->name);
 }
 
 /* Of several core PMUs: 1 or -errno. */

@@ -23,7 +23,7 @@ int64_t terms_bytes(struct parser *p, const char *slash)
             quote = quote ? 0 : slash[n];
     if (!slash[n])
         return parse_fail(p, slash + n,
-                          quote ? "the quote is not closed" : "expected '/' behind the terms, got the end");
+                          quote ? "the quote is not closed" : "expected '/' after the terms, got the end");
     return (int64_t)(n - 1);
 }
 

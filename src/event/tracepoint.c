@@ -223,7 +223,7 @@ static int untold(struct parser *p, int rc, const char *shown)
         return parse_refuse(p, p->at, rc, RK_CAUSE_CAPABILITY, remedy,
                             "%s: this user can't read %.100s, so that no tracepoint can be found", shown,
                             place);
-    return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, NULL, "%s: %.100s/events can't be read: %s", shown,
+    return parse_refuse(p, p->at, rc, RK_CAUSE_NO_FILE, NULL, "%s: cannot read %.100s/events: %s", shown,
                         place, strerror(-rc));
 }
 

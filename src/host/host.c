@@ -24,8 +24,8 @@ int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e)
         if (rc == -EMFILE)
             return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_DESCRIPTORS, sys_limit_more_descriptors(),
                         "%s: this process has no descriptor left", root ? root : "/");
-        return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
-                    "%s: can't be opened as a root directory: %s", root ? root : "/", strerror(-rc));
+        return fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL, "cannot open %s as a root directory: %s",
+                    root ? root : "/", strerror(-rc));
     }
     *ret = host;
     return 0;

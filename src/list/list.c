@@ -127,8 +127,7 @@ static int check_pmu(struct gather *g, struct rk_error *e)
         return 0;
     if (n < 0)
         return fail(e, n, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
-                    "the PMUs of this machine can't be listed: /sys/bus/event_source/devices: %s",
-                    strerror(-n));
+                    "cannot list the PMUs of this machine: /sys/bus/event_source/devices: %s", strerror(-n));
     char shown[104];
     return fail(e, -ENOENT, RK_STAGE_HOST, RK_CAUSE_NO_PMU, "ls /sys/bus/event_source/devices",
                 "this machine has no PMU '%s'",

@@ -97,7 +97,7 @@ static int open_file(struct perfdata_reader *r, struct rk_error *e)
         swap_file_header(&header);
     size_t old = HEADER_OLD;
     if (header.size != sizeof header && header.size != old)
-        return bad_at(r, "a header of unknown size, told", __builtin_offsetof(struct perfdata_header, size),
+        return bad_at(r, "a header of unknown size, given", __builtin_offsetof(struct perfdata_header, size),
                       e);
     if ((uint64_t)n < header.size)
         return bad_at(r, "cut inside its header", (uint64_t)n, e);
@@ -108,7 +108,7 @@ static int open_file(struct perfdata_reader *r, struct rk_error *e)
     if (k < 0)
         return k == -EBADMSG ? bad_at(r, fault.what, fault.offset, e) : reading_failed(r, k, e);
     if (header.data.offset < header.size || header.data.offset > r->window.size)
-        return bad_at(r, "data that is not in the file, told",
+        return bad_at(r, "the data lies outside of the file: place given",
                       __builtin_offsetof(struct perfdata_header, data), e);
     r->begin = r->window.at = header.data.offset;
     bool none = header.data.size == 0 && !r->parts.items.n;

@@ -20,7 +20,7 @@ static int place_fail(struct rk_error *e, int code, const char *path, const char
         code == -ENOENT   ? "make its directory, or choose another file with -o"
         : code == -ENOSPC ? "free some space, or choose another file with -o"
         : code == -EACCES || code == -EROFS || code == -EPERM ? "choose a file that you may write, with -o"
-        : code == -ENAMETOOLONG ? "choose a shorter name with -o: .old and the like go behind it"
+        : code == -ENAMETOOLONG ? "choose a shorter name with -o: .old and the like go after it"
                                 : NULL;
     return fail(e, code, RK_STAGE_CAPTURE, cause, remedy, "%s: %s: %s", path, doing, strerror(-code));
 }

@@ -61,7 +61,7 @@ static int take_attr(const struct window *file, uint64_t offset, uint64_t attr_s
     memcpy(&where, attr + attr_size - sizeof where, sizeof where);
     turn_words(file, &where, sizeof where);
 
-    *ret_fault = (struct section_fault){"ids of an event that are not in the file, told",
+    *ret_fault = (struct section_fault){"an event's ids lie outside of the file: place given",
                                         offset + attr_size - sizeof where};
     int r = section_load(file, where, CONTENTS_BYTES_MAX, &ids);
     if (r < 0)
@@ -78,14 +78,14 @@ int section_attrs(const struct window *file, const struct perfdata_header *heade
                    attrs_at = __builtin_offsetof(struct perfdata_header, attrs);
     uint64_t size = header->attr_size;
 
-    *ret_fault = (struct section_fault){"events of a size that can't be, told", size_at};
+    *ret_fault = (struct section_fault){"invalid size of an event, given", size_at};
     if (size < CONTENTS_ATTR_MIN + sizeof(struct perfdata_section) || size > CONTENTS_ATTR_MAX || size % 8)
         return -EBADMSG;
-    *ret_fault = (struct section_fault){"events that are not in the file, told", attrs_at};
+    *ret_fault = (struct section_fault){"the events lie outside of the file: place given", attrs_at};
     if (!in_file(file, header->attrs))
         return -EBADMSG;
     uint64_t n = header->attrs.size / size;
-    ret_fault->what = n ? "more events than can be, told" : "no events in it, as told";
+    ret_fault->what = n ? "too many events: number given" : "no events: number given";
     if (n == 0 || n > CONTENTS_EVENTS_MAX)
         return -EBADMSG;
     for (uint64_t i = 0; i < n; i++) {

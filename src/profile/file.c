@@ -108,8 +108,8 @@ static int say(int rc, const char *path, uint64_t damaged, struct rk_error *e)
     case -EFBIG:
         return fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNSUPPORTED, NULL, "%s is larger than 2 GiB", path);
     default:
-        return fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "%s can't be read as a profile: %s",
-                    path, rc == -EBADMSG ? "it is damaged" : strerror(-rc));
+        return fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "cannot read %s as a profile: %s", path,
+                    rc == -EBADMSG ? "it is damaged" : strerror(-rc));
     }
 }
 

@@ -307,7 +307,7 @@ static int finish_run(struct finish *f, struct rk_profile_builder *builder, cons
     if (rc == -ENOMEM)
         return fail_memory(e, RK_STAGE_PROFILE);
     return rc == 0 ? 0
-                   : fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "the profile can't be built: %s",
+                   : fail(e, rc, RK_STAGE_PROFILE, RK_CAUSE_UNKNOWN, NULL, "cannot build the profile: %s",
                           strerror(-rc));
 }
 

@@ -127,8 +127,7 @@ static int arm(const char *events, const char *output, struct regions **ret, str
         return fail_memory(e, RK_STAGE_OPEN);
     rc = -pthread_key_create(&armed.key, thread_ends);
     if (rc < 0)
-        return fail(e, rc, RK_STAGE_OPEN, RK_CAUSE_UNKNOWN, NULL, "threads can't be followed: %s",
-                    strerror(-rc));
+        return fail(e, rc, RK_STAGE_OPEN, RK_CAUSE_UNKNOWN, NULL, "cannot follow threads: %s", strerror(-rc));
     sys_library_pin((void *)(uintptr_t)arm); /* threads will call thread_ends() */
     if (atexit(report) != 0) {
         pthread_key_delete(armed.key);

@@ -155,7 +155,7 @@ static int set_filter(struct opening *o, uint32_t slot, uint32_t event)
 static int cgroup_gone(const struct opening *o, uint32_t slot, int rc)
 {
     return fail(o->e, rc, RK_STAGE_OPEN, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
-                rc == -EMFILE ? sys_limit_more_descriptors() : NULL, "the cgroup %.100s can't be opened: %s",
+                rc == -EMFILE ? sys_limit_more_descriptors() : NULL, "cannot open the cgroup %.100s: %s",
                 o->set->cgroups[o->set->slots[slot].cgroup].name,
                 rc == -ENOENT ? "it has been removed" : strerror(-rc));
 }

@@ -71,10 +71,11 @@ int explain_no_hardware(const struct attempt *a)
     int virtual = rk_host_fact(a->host, RK_FACT_VIRTUAL);
 
     if (rk_host_fact(a->host, RK_FACT_CORE_PMU) < 0)
-        return explain_say(a, RK_CAUSE_NO_PMU, time,
-                           "no hardware PMU, or it does not count this: which can't be told without /sys");
+        return explain_say(
+            a, RK_CAUSE_NO_PMU, time,
+            "no hardware PMU, or it does not count this: which of them is unknown without /sys");
     if (virtual < 0)
-        return explain_say(a, RK_CAUSE_NO_PMU, time, "no hardware PMU; why can't be told%s",
+        return explain_say(a, RK_CAUSE_NO_PMU, time, "no hardware PMU; the reason is unknown%s",
                            *rk_host_kernel(a->host) ? ": a virtual machine perhaps" : " without /proc");
     if (virtual == 1)
         return explain_say(
@@ -113,7 +114,7 @@ static int no_cgroup(const struct attempt *a)
                        "name a cgroup of the hierarchy that has it: grep perf_event /proc/self/mountinfo, "
                        "else that of cgroup2, whose root must have some controller on: "
                        "echo +pids >/sys/fs/cgroup/cgroup.subtree_control",
-                       "the cgroup can't be counted: its hierarchy has no perf_event controller");
+                       "no counter for this cgroup: its hierarchy has no perf_event controller");
 }
 
 static bool is_cgroups(const struct attempt *a)
@@ -427,7 +428,8 @@ static const struct row {
     {RK_STAGE_READ, 0, starved, 0, NULL, NULL},
     {RK_STAGE_READ, ENOSPC, NULL, RK_CAUSE_ARGUMENT, "the buffer is too small for the group's values", NULL},
     {RK_STAGE_READ, ECHILD, NULL, RK_CAUSE_BUSY,
-     "a thread was born while the group was opened; the group can't be read together while it lives",
+     "a thread was created while the group was opened; the kernel does not read the group as one while it "
+     "lives",
      "read the events singly, or open the set again"},
     {RK_STAGE_READ, ENODEV, NULL, RK_CAUSE_NO_CPU, "its CPU has gone offline", NULL},
 

@@ -262,7 +262,7 @@ static int follow_cpus(struct rk_set *set, struct rk_error *e)
         return fail_memory(e, RK_STAGE_OPEN);
     if (rc < 0)
         return fail(e, rc, RK_STAGE_HOST, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
-                    rc == -EMFILE ? sys_limit_more_descriptors() : NULL, "the online CPUs can't be read: %s",
+                    rc == -EMFILE ? sys_limit_more_descriptors() : NULL, "cannot read the online CPUs: %s",
                     strerror(-rc));
     rc = add_slots(set, cpus, n);
     if (rc == 0 && set->n_cgroups)

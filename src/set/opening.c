@@ -246,9 +246,9 @@ static int follow_births(struct opening *o)
             o->policy.kind == TARGET_TREE ? 0 : o->births.children; /* a tree's were listed */
     if (rc == 0 && o->births.ambiguous &&
         set_note_add(o->set, UINT32_MAX, RK_CAUSE_RACE, false, "freeze the process while it is opened",
-                     "%zu threads or children were born while the counters were opened: which of them are "
-                     "counted can't be "
-                     "told",
+                     "%zu threads or children were created while the counters were opened: it is unknown "
+                     "which of them "
+                     "are counted",
                      o->births.ambiguous) < 0)
         rc = fail_memory(o->e, RK_STAGE_OPEN);
     return rc;

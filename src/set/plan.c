@@ -102,9 +102,9 @@ static int expand(struct rk_host *host, const struct rk_target *target, const st
         cpus = target->cpus, n_cpus = target->n_cpus;
     else if (each_cpu && (rc = rk_host_cpus(host, &cpus, &n_cpus)) < 0)
         return rc == -EMFILE ? fail(e, rc, RK_STAGE_HOST, RK_CAUSE_DESCRIPTORS, sys_limit_more_descriptors(),
-                                    "the online CPUs can't be read: this process has no descriptor left")
+                                    "cannot read the online CPUs: this process has no descriptor left")
                              : fail(e, rc, RK_STAGE_HOST, RK_CAUSE_NO_FILE, NULL,
-                                    "the online CPUs can't be read from /sys or /proc: %s", strerror(-rc));
+                                    "cannot read the online CPUs from /sys or /proc: %s", strerror(-rc));
     if ((uint64_t)n_ids * n_cpus * n_cgroups > SLOTS_MAX)
         return fail(e, -EMFILE, RK_STAGE_OPEN, RK_CAUSE_DESCRIPTORS, "measure fewer threads, CPUs or cgroups",
                     "%zu %s times %zu are too many", n_ids, by_cpu ? "CPUs" : "threads", n_cpus * n_cgroups);

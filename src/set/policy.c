@@ -268,7 +268,7 @@ static int refuse_guest(const struct rk_set_options *options, const struct rk_ev
         return 0;
     fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED,
          option ? "don't exclude the host" : "leave the G modifier out",
-         "%s: is of this kernel alone: what guests do can't be told apart in it", event->name);
+         "%s: is of this kernel alone: it does not distinguish what guests do", event->name);
     fail_event(e, event->name);
     return -EOPNOTSUPP;
 }

@@ -108,7 +108,7 @@ static int cannot_locate(int rc, const struct place *place, struct rk_error *e)
 {
     return rc == -ENOMEM ? fail_memory(e, RK_STAGE_READ)
                          : fail(e, rc, RK_STAGE_READ, RK_CAUSE_UNKNOWN, NULL,
-                                "where CPU %d is can't be read: %s", place->cpu, strerror(-rc));
+                                "cannot read where CPU %d is: %s", place->cpu, strerror(-rc));
 }
 
 static int place_slot(const struct rk_rows *rows, struct rk_host *host, uint32_t slot, struct place *ret,
@@ -203,13 +203,13 @@ static int check(const struct rk_set *set, uint32_t by, struct rk_error *e)
     for (uint32_t i = 0; i < set->n_slots; i++) {
         if (by == RK_BY_THREAD && set->slots[i].pid < 0)
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure a process or a thread",
-                        "counts of CPUs can't be told apart by thread");
+                        "counts of CPUs are not kept by thread");
         if (by == RK_BY_CGROUP && !set_slot_cgroup(set, i))
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure cgroups",
-                        "only counts of cgroups can be told apart by cgroup");
+                        "only counts of cgroups are kept by cgroup");
         if (by >= RK_BY_CPU && by <= RK_BY_NODE && set->slots[i].cpu < 0)
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure CPUs, or the whole machine",
-                        "counts of a thread on whichever CPU can't be told apart by CPU");
+                        "counts of a thread on any CPU are not kept by CPU");
     }
     return 0;
 }

@@ -290,7 +290,7 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
         rc = here_begin(set, plan);
     if (rc < 0)
         return rc == -ENOMEM ? fail_memory(e, RK_STAGE_OPEN)
-                             : fail_argument(e, RK_STAGE_OPEN, "an event can't be read from the list");
+                             : fail_argument(e, RK_STAGE_OPEN, "cannot read an event of the list");
     rc = opening_run(set, plan, target, frozen, e);
     if (rc < 0)
         return rc;

@@ -191,7 +191,7 @@ int follow_tasks(struct rk_set *set, struct rk_error *e)
     if (rc < 0)
         return fail(e, rc, RK_STAGE_TARGET, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
                     rc == -EMFILE ? sys_limit_more_descriptors() : NULL,
-                    "the threads of the processes can't be read from /proc: %s", strerror(-rc));
+                    "cannot read the threads of the processes from /proc: %s", strerror(-rc));
     int closed = close_ended(set, tids, n);
     rc = open_fresh(set, tids, n, e);
     return rc < 0 ? rc : closed + rc;

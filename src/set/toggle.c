@@ -106,11 +106,11 @@ static void note_doubt(struct rk_set *set, int32_t before)
     struct set_note *note = vector_push(&set->notes);
     set->doubted = true;
     if (note)
-        *note = (struct set_note){
-            UINT32_MAX, RK_CAUSE_RACE, false,
-            "threads or children were born while the counters were switched: of those whose "
-            "parent was itself born since the opening, not all may have been",
-            "open it enabled, and subtract a first reading"};
+        *note = (struct set_note){UINT32_MAX, RK_CAUSE_RACE, false,
+                                  "threads or children were created while the counters were switched: those "
+                                  "whose parent was itself "
+                                  "created since the opening may have missed it",
+                                  "open it enabled, and subtract a first reading"};
 }
 
 static int toggle(struct rk_set *set, unsigned request)

@@ -267,7 +267,7 @@ int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_error *e)
         rk_stream_free(st);
         return r == -ENOMEM ? fail_memory(e, RK_STAGE_STREAM)
                             : fail(e, r, RK_STAGE_STREAM, RK_CAUSE_BAD_FILE, NULL,
-                                   "%s: an event's sample fields can't be together", path);
+                                   "%s: an event's sample fields exclude each other", path);
     }
     st->refill = file_refill;
     if (st->file->ledger.ordered)

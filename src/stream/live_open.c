@@ -108,7 +108,7 @@ static int add_events(struct rk_stream *st, struct rk_set *set, struct rk_error 
             return fail_memory(e, RK_STAGE_STREAM);
         if (r < 0)
             return fail(e, r, RK_STAGE_STREAM, RK_CAUSE_ARGUMENT, NULL,
-                        "%s: its sample fields can't be together", name);
+                        "%s: its sample fields exclude each other", name);
         for (uint32_t slot = 0; slot < set_n_slots(set); slot++)
             if (set_fd(set, slot, i) >= 0 && stream_id_add(st, set_id(set, slot, i), i) < 0)
                 return fail_memory(e, RK_STAGE_STREAM);

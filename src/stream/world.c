@@ -34,7 +34,7 @@ int live_world_explain(int code, struct rk_error *ret)
         return fail_memory(ret, RK_STAGE_STREAM);
     return fail(ret, code, RK_STAGE_STREAM, descriptors ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN,
                 descriptors ? sys_limit_more_descriptors() : NULL,
-                "the processes that run already can't be read from /proc: %s", strerror(-code));
+                "cannot read from /proc which processes run already: %s", strerror(-code));
 }
 
 /* The next record. */

@@ -95,7 +95,7 @@ const char *rk_miss_text(uint32_t miss)
 {
     static const char *const texts[] = {
         [RK_MISS_NONE] = "it has a name",
-        [RK_MISS_NO_FILE] = "its file is gone or can't be read",
+        [RK_MISS_NO_FILE] = "its file is gone or unreadable",
         [RK_MISS_BAD_FILE] = "its file is no ELF file, or damaged",
         [RK_MISS_CHANGED] = "its file has changed since: the build-id differs",
         [RK_MISS_STRIPPED] = "its file is stripped of names, and no debug file is installed",
@@ -109,7 +109,7 @@ const char *rk_miss_text(uint32_t miss)
         [RK_MISS_NO_LINES] = "no debug information is installed for it",
         [RK_MISS_NO_UNIT] = "its debug information does not cover the address",
         [RK_MISS_NO_LIBRARY] = "its debug information is compressed: install libdeflate and libzstd",
-        [RK_MISS_NO_KALLSYMS] = "the kernel's list of names can't be read: /proc/kallsyms",
+        [RK_MISS_NO_KALLSYMS] = "the kernel's list of names is unreadable: /proc/kallsyms",
     };
 
     return miss < sizeof texts / sizeof *texts ? texts[miss] : "unknown reason";

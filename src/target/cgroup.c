@@ -31,7 +31,7 @@ static int find_mount(struct rk_host *host, const char **ret, struct rk_error *e
     if (rc < 0)
         return fail(e, rc, RK_STAGE_TARGET, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
                     rc == -EMFILE ? sys_limit_more_descriptors() : NULL,
-                    "where cgroups are mounted can't be read from /proc/self/mountinfo: %s", strerror(-rc));
+                    "cannot read from /proc/self/mountinfo where cgroups are mounted: %s", strerror(-rc));
     return 0;
 }
 

@@ -104,7 +104,7 @@ static int make_plan(char *const argv[], const struct rk_command_options *option
     plan->directory = rc = sys_directory_open(options->directory);
     if (rc >= 0)
         return 0;
-    return fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_NO_FILE, NULL, "%s: can't be entered: %s",
+    return fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_NO_FILE, NULL, "cannot enter %s: %s",
                 text_show(shown, sizeof shown, options->directory, strlen(options->directory)),
                 strerror(-rc));
 }
@@ -223,16 +223,16 @@ static int exec_failed(const struct rk_target *target, struct failure failure, s
     text_show(shown, sizeof shown, target->name, strlen(target->name));
     if (failure.step == STEP_STANDARD)
         return fail(e, failure.error, RK_STAGE_TARGET, RK_CAUSE_UNKNOWN, NULL,
-                    "%s: its standard descriptors can't be set: %s", shown, why);
+                    "%s: cannot set its standard descriptors: %s", shown, why);
     if (failure.step == STEP_DIRECTORY)
         return fail(e, failure.error, RK_STAGE_TARGET, RK_CAUSE_NO_FILE, NULL,
-                    "%s: its directory can't be entered: %s", shown, why);
+                    "%s: cannot enter its directory: %s", shown, why);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].error == failure.error) {
             why = known[i].why;
             insert_name(remedy, sizeof remedy, known[i].remedy, shown);
         }
-    return fail(e, failure.error, RK_STAGE_TARGET, RK_CAUSE_NO_COMMAND, remedy, "%s: can't be run: %s", shown,
+    return fail(e, failure.error, RK_STAGE_TARGET, RK_CAUSE_NO_COMMAND, remedy, "cannot run %s: %s", shown,
                 why);
 }
 
@@ -294,8 +294,7 @@ int rk_target_start(struct rk_target *target, struct rk_error *e)
     if (rc == -EPIPE)
         return fail(e, -ESRCH, RK_STAGE_TARGET, RK_CAUSE_NO_PROCESS, NULL,
                     "%s: was killed before it was started", shown);
-    return fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_UNKNOWN, NULL, "%s: can't be started: %s", shown,
-                strerror(-rc));
+    return fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_UNKNOWN, NULL, "cannot start %s: %s", shown, strerror(-rc));
 }
 
 /* 1 ended, 0 still running, -errno. */

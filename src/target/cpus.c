@@ -55,7 +55,7 @@ int target_cpus_take(struct rk_target *target, struct rk_host *host, const char 
     if (rc < 0)
         return fail(e, rc, RK_STAGE_TARGET, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
                     rc == -EMFILE ? sys_limit_more_descriptors() : NULL,
-                    "which CPUs are online can't be read from /sys or /proc: %s", strerror(-rc));
+                    "cannot read from /sys or /proc which CPUs are online: %s", strerror(-rc));
     target->host = host_keep(host);
     if (!list)
         return 0;

@@ -41,7 +41,7 @@ static int may_not(int rc, int32_t tid, struct rk_error *e)
 {
     fail(e, rc, RK_STAGE_TARGET, rc == -EPERM ? RK_CAUSE_NOT_YOURS : RK_CAUSE_UNKNOWN,
          rc == -EPERM ? "run as root, end the debugger, or measure without freeze" : "measure without freeze",
-         "thread %d can't be stopped: %s", tid,
+         "cannot stop thread %d: %s", tid,
          rc == -EPERM       ? "that is not allowed (kernel.yama.ptrace_scope?), or a debugger holds it"
          : rc == -ETIMEDOUT ? "it waits in the kernel"
                             : strerror(-rc));

@@ -32,7 +32,7 @@ int target_unread(int rc, const char *noun, int32_t id, struct rk_error *e)
          rc == -EMFILE   ? RK_CAUSE_DESCRIPTORS
          : rc == -ENOMEM ? RK_CAUSE_MEMORY
                          : RK_CAUSE_NO_FILE,
-         NULL, "%s %d: /proc can't be read: %s", noun, id, strerror(-rc));
+         NULL, "%s %d: cannot read /proc: %s", noun, id, strerror(-rc));
     fail_slot(e, id, -1);
     return rc;
 }
@@ -355,7 +355,7 @@ static int all_cpus(const struct rk_target *target, int32_t **ret, size_t *ret_n
                ? fail_memory(e, RK_STAGE_TARGET)
                : fail(e, rc, RK_STAGE_TARGET, rc == -EMFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE,
                       rc == -EMFILE ? sys_limit_more_descriptors() : NULL,
-                      "which CPUs are online can't be read from /sys or /proc: %s", strerror(-rc));
+                      "cannot read from /sys or /proc which CPUs are online: %s", strerror(-rc));
 }
 
 int target_ids(const struct rk_target *target, int32_t **ret, size_t *ret_n, struct rk_error *e)

@@ -106,7 +106,7 @@ static int make_absolute(char **path, struct rk_error *e)
     if (!directory)
         return rc == -ENOMEM ? fail_memory(e, RK_STAGE_TARGET)
                              : fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_NO_FILE, "cd to a directory that exists",
-                                    "the working directory can't be named: %s", strerror(-rc));
+                                    "cannot name the working directory: %s", strerror(-rc));
     char *joined = join(directory, strlen(directory), *path);
     if (!joined)
         return fail_memory(e, RK_STAGE_TARGET);

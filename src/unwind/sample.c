@@ -136,7 +136,7 @@ const char *rk_unwind_reason_text(uint32_t reason)
         [RK_UNWIND_32_BIT] = "a 32-bit program",
         [RK_UNWIND_NO_MAPPING] = "an address in no known mapping",
         [RK_UNWIND_ANONYMOUS] = "code without a file",
-        [RK_UNWIND_NO_FILE] = "the module's file is gone or can't be read",
+        [RK_UNWIND_NO_FILE] = "the module's file is gone or unreadable",
         [RK_UNWIND_CHANGED] = "the module's file is not the one that ran",
         [RK_UNWIND_BAD_FILE] = "the module's file is damaged or of another kind",
         [RK_UNWIND_NO_CFI] = "no unwind table covers the address",

@@ -45,7 +45,7 @@ int rk_unwinder_open(const struct rk_unwinder_options *options, struct rk_unwind
     const struct machine *machine = machine_of(o.machine);
     if (!machine)
         return fail(e, -EOPNOTSUPP, RK_STAGE_IMAGE, RK_CAUSE_UNSUPPORTED, NULL,
-                    "stacks of machine %u can't be unwound: only x86-64, arm64 and riscv64 can", o.machine);
+                    "cannot unwind stacks of machine %u: only those of x86-64, arm64 and riscv64", o.machine);
     struct rk_unwinder *unwinder = calloc(1, sizeof *unwinder);
     if (!unwinder)
         return fail_memory(e, RK_STAGE_IMAGE);

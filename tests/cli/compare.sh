@@ -214,7 +214,7 @@ usage '-P wants NAME MIN MAX' -P n 1
 usage 'step is above 0' -P n 1 5 -D 0 'echo {n}'
 usage 'from a number' -P n 1 x 'echo {n}'
 usage 'at most 10000 values' -P n 1 1000000 'echo {n}'
-usage '-D stands behind' -D 1 true
+usage '-D stands after' -D 1 true
 usage 'more names' -n a,b true
 usage 'two parameters' -L n a -L n b 'echo {n}'
 usage '--prepare is given' --prepare true --prepare true true

@@ -280,6 +280,6 @@ fi
 
 wait $stubborn
 [ $? = 137 ] || fail "--duration: status of a command that won't end"
-grep -q 'did not end when it was told to: killed' stubborn.err || fail "--duration: $(cat stubborn.err)"
+grep -q 'did not end when asked to: killed' stubborn.err || fail "--duration: $(cat stubborn.err)"
 kill -0 "$(cat stubborn.pid)" 2>/dev/null && fail "--duration: it goes on"
 exit 0

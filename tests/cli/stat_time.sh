@@ -167,7 +167,7 @@ done
 wait "$stubborn"
 [ $? = 137 ] || fail "--timeout: status of a command that won't end"
 kill -0 "$(cat stubborn.pid)" 2>/dev/null && fail "--timeout: it goes on"
-grep -q 'sh did not end when it was told to: killed' stubborn.err || fail "--timeout: that it was killed"
+grep -q 'sh did not end when asked to: killed' stubborn.err || fail "--timeout: that it was killed"
 grep -qE '^ +[0-9,]+  page-faults' stubborn.out || fail "--timeout: its counts"
 # … and at once by Ctrl-C; Python's patience is longer than ours.
 python3 - "$RECKON" <<'PY' || fail "--timeout: Ctrl-C"

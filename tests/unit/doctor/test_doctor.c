@@ -350,7 +350,7 @@ static void an_empty_root(void **state)
     diagnose();
     yes("count");
     expect("kernel", RK_VERDICT_NO, RK_CAUSE_CAPABILITY, "capability is missing", "setcap cap_perfmon+ep");
-    expect("machine", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "can't be read", "");
+    expect("machine", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "cannot read", "");
 }
 
 static void nothing_goes(void **state)
@@ -515,7 +515,7 @@ static void kernel_symbols(void **state)
     rk_doctor_free(doctor);
     rk_host_free(host);
     diagnose();
-    expect("symbols", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "can't be read", "");
+    expect("symbols", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "cannot read", "");
 }
 
 static void json(void **state)

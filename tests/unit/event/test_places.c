@@ -145,7 +145,7 @@ static void what_is_said_of_mistakes(void **state)
         {"mem:0x1000/4:x", -EINVAL, RK_CAUSE_SYNTAX, 11, "to execute, the length is 8", ""},
         {"mem:0x1000:r", -EINVAL, RK_CAUSE_SYNTAX, 11, "reads alone", ""},
 #endif
-        {"sched:", -EINVAL, RK_CAUSE_SYNTAX, 6, "expected the name of a tracepoint behind 'sched:'", ""},
+        {"sched:", -EINVAL, RK_CAUSE_SYNTAX, 6, "expected the name of a tracepoint after 'sched:'", ""},
         {"sched:,cycles", -EINVAL, RK_CAUSE_SYNTAX, 6, "the name of a tracepoint", ""},
         {"cycels:", -ENOENT, RK_CAUSE_NO_EVENT, 0, "no such event", "cycles"},
         {"sched:sched_swoop", -EOPNOTSUPP, RK_CAUSE_UNSUPPORTED, 6, "no number", ""},

@@ -408,7 +408,7 @@ static void a_container_without_sysfs(void **state)
     struct rk_error e = {.size = sizeof e};
     struct rk_list *none;
     assert_int_equal(rk_list_open(host, &o, &none, &e), -ENOENT);
-    assert_non_null(strstr(e.what, "can't be listed"));
+    assert_non_null(strstr(e.what, "cannot list the PMUs"));
 }
 
 static void nothing_is_opened(void **state)

@@ -137,7 +137,7 @@ static void not_ours(void **state)
         {"\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\0", 17, -EBADMSG, RK_CAUSE_BAD_FILE, "not a perf.data"},
         {"PERFILE2", 8, -EBADMSG, RK_CAUSE_BAD_FILE, "cut inside its header at offset 8"},
         {"PERFILE2\0\0\0\0\0\0\0\0", 16, -EBADMSG, RK_CAUSE_BAD_FILE,
-         "header of unknown size, told at offset 8"},
+         "header of unknown size, given at offset 8"},
         {"PERFILE2\x68\0\0\0\0\0\0\0", 16, -EBADMSG, RK_CAUSE_BAD_FILE, "cut inside its header at offset 16"},
         {"PERFILE2\x10\0\0\0\0\0\0\0", 16, -EBADMSG, RK_CAUSE_BAD_FILE, "no events"},
         {"2ELIFREP\0\0\0\0\0\0\0\x68", 16, -EBADMSG, RK_CAUSE_BAD_FILE, "cut inside its header"},
@@ -183,20 +183,21 @@ static void hostile_headers(void **state)
         assert_non_null(strstr(e.what, text));                    \
         *h = was;                                                 \
     } while (0)
-    REFUSED(h->attr_size = 0, "size that can't be, told at offset 16");
-    REFUSED(h->attr_size = 8, "size that can't be");
-    REFUSED(h->attr_size = UINT64_MAX, "size that can't be");
-    REFUSED(h->attr_size = 81, "size that can't be");
-    REFUSED(h->attrs.size = 0, "no events in it, as told at offset 24");
-    REFUSED(h->attrs.size = UINT64_MAX, "events that are not in the file, told at offset 24");
-    REFUSED(h->attrs.offset = UINT64_MAX - 100, "events that are not in the file, told at offset 24");
-    REFUSED(h->data.offset = 0, "data that is not in the file, told at offset 40");
-    REFUSED(h->data.offset = b.n + 1, "data that is not in the file, told at offset 40");
-    REFUSED(h->data.offset = UINT64_MAX, "data that is not in the file, told at offset 40");
-    REFUSED(h->size = 96, "unknown size, told at offset 8");
+    REFUSED(h->attr_size = 0, "invalid size of an event, given at offset 16");
+    REFUSED(h->attr_size = 8, "invalid size of an event");
+    REFUSED(h->attr_size = UINT64_MAX, "invalid size of an event");
+    REFUSED(h->attr_size = 81, "invalid size of an event");
+    REFUSED(h->attrs.size = 0, "no events: number given at offset 24");
+    REFUSED(h->attrs.size = UINT64_MAX, "the events lie outside of the file: place given at offset 24");
+    REFUSED(h->attrs.offset = UINT64_MAX - 100,
+            "the events lie outside of the file: place given at offset 24");
+    REFUSED(h->data.offset = 0, "the data lies outside of the file: place given at offset 40");
+    REFUSED(h->data.offset = b.n + 1, "the data lies outside of the file: place given at offset 40");
+    REFUSED(h->data.offset = UINT64_MAX, "the data lies outside of the file: place given at offset 40");
+    REFUSED(h->size = 96, "unknown size, given at offset 8");
     struct perfdata_section ids_was = *ids;
     char ids_at[64];
-    snprintf(ids_at, sizeof ids_at, "not in the file, told at offset %ju",
+    snprintf(ids_at, sizeof ids_at, "lie outside of the file: place given at offset %ju",
              (uintmax_t)(was.attrs.offset + was.attr_size - 16));
     REFUSED(ids->offset = b.n, ids_at);
     *ids = ids_was;

@@ -75,7 +75,7 @@ static void test_inherits(void **state)
     assert_int_equal(rk_set_note_count(s.set), 1);
     assert_int_equal(rk_set_note_get(s.set, 0, &note), 0);
     assert_int_equal(note.cause, RK_CAUSE_RACE);
-    assert_non_null(strstr(note.what, "1 threads or children were born"));
+    assert_non_null(strstr(note.what, "1 threads or children were created"));
     assert_non_null(strstr(note.remedy, "freeze"));
     scene_close(&s);
 

@@ -170,7 +170,7 @@ static const struct expected {
      .remedy = "nmi_watchdog=0"},
     {"paranoid-4", READ, 0, 0, RK_ATTEMPT_PINNED, 0, -1, .cause = RK_CAUSE_STARVED, .remedy = "fewer events"},
     {"bare-metal", READ, ENOSPC, 0, 0, 0, -1, .cause = RK_CAUSE_ARGUMENT, .what = "buffer is too small"},
-    {"bare-metal", READ, ECHILD, 0, 0, 0, -1, .cause = RK_CAUSE_BUSY, .what = "thread was born"},
+    {"bare-metal", READ, ECHILD, 0, 0, 0, -1, .cause = RK_CAUSE_BUSY, .what = "thread was created"},
     {"bare-metal", READ, ESTALE, 0, 0, 0, -1, .cause = RK_CAUSE_FORKED, .what = "fork"},
     {"bare-metal", READ, ENODEV, 0, 0, -1, 2, .cause = RK_CAUSE_NO_CPU, .what = "offline"},
     /* ioctl */
@@ -302,10 +302,10 @@ static void test_without_proc(void **state)
     (void)state;
     fake_root();
     e = explained(ENOENT, 0);
-    assert_non_null(strstr(e.what, "can't be told without /sys"));
+    assert_non_null(strstr(e.what, "is unknown without /sys"));
     fake_file("sys/bus/event_source/devices/software/type", "1\n");
     e = explained(ENOENT, 0);
-    assert_non_null(strstr(e.what, "can't be told without /proc"));
+    assert_non_null(strstr(e.what, "the reason is unknown without /proc"));
     assert_int_equal(e.cause, RK_CAUSE_NO_PMU);
     fake_file("proc/sys/kernel/osrelease", "6.1.0\n");
     e = explained(ENOENT, 0);
