@@ -49,7 +49,7 @@ int callgraph_parse(const char *text, struct callgraph *ret, char *why, size_t w
     return 0;
 }
 
-void callgraph_settle(struct callgraph *c, bool quiet)
+void callgraph_settle(struct callgraph *c)
 {
     if (c->mode >= CALLGRAPH_DWARF && rk_unwinder_registers(RK_MACHINE_HERE) == 0) {
         fprintf(
@@ -57,12 +57,6 @@ void callgraph_settle(struct callgraph *c, bool quiet)
             "reckon record: call chains by frame pointers: reckon does not unwind stacks of this machine\n");
         c->mode = CALLGRAPH_FP;
     }
-    if (c->mode >= CALLGRAPH_DWARF && !quiet)
-        fprintf(stderr,
-                "reckon record: call chains by the binaries' unwind tables%s, from %u bytes of stack a "
-                "sample%s\n",
-                c->mode == CALLGRAPH_AUTO ? ", else by frame pointers" : "", c->bytes,
-                c->keep ? ", which the file keeps" : "");
 }
 
 void callgraph_ask(const struct callgraph *c, struct rk_set_options *options)
@@ -99,7 +93,7 @@ void callgraph_close(const struct callgraph *c, uint64_t max_stack, const struct
     uint64_t all = stats->stacks_whole + stats->stacks_cut + stats->stacks_broken;
     char text[40];
 
-    if (all == 0)
+    if (stats->stacks_cut + stats->stacks_broken == 0)
         return;
     fprintf(stderr, "  stacks:  %.1f %% whole", 100.0 * (double)stats->stacks_whole / (double)all);
     if (stats->stacks_cut)

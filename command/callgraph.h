@@ -29,9 +29,8 @@ struct callgraph {
 /* NULL: auto. 0; or -EINVAL and what is wrong, in `why`. */
 int callgraph_parse(const char *text, struct callgraph *ret, char *why, size_t why_n);
 
-/* Once, before anything is opened: says on standard error what was chosen, unless `quiet`. Where this machine's stacks
- * can't be unwound it is frame pointers, which is said in any case. */
-void callgraph_settle(struct callgraph *callgraph, bool quiet);
+/* Once, before anything is opened. On a machine whose stacks can't be unwound it chooses frame pointers, and says so. */
+void callgraph_settle(struct callgraph *callgraph);
 
 /* What the set is asked for. */
 void callgraph_ask(const struct callgraph *callgraph, struct rk_set_options *options);

@@ -3,6 +3,7 @@
 #include "print.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <reckon/sink.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,21 @@ bool destination_is_recording(const char *path)
     size_t n = fread(magic, 1, sizeof magic, file);
     fclose(file);
     return n == sizeof magic && (memcmp(magic, "PERFILE2", n) == 0 || memcmp(magic, "2ELIFREP", n) == 0);
+}
+
+bool destination_is_terminal(const char *path)
+{
+    struct stat about;
+
+    if (!path || strcmp(path, "-") == 0)
+        return isatty(STDOUT_FILENO);
+    if (stat(path, &about) < 0 || !S_ISCHR(about.st_mode)) /* opening a pipe would wait for its reader */
+        return false;
+    int fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    bool is = fd >= 0 && isatty(fd);
+    if (fd >= 0)
+        close(fd);
+    return is;
 }
 
 int destination_open(struct destination *to, const char *verb, const char *name, bool append)

@@ -21,6 +21,9 @@ struct destination {
 /* `name` NULL: stderr; "-": stdout. 0, or -1 with the message printed. */
 int destination_open(struct destination *to, const char *verb, const char *name, bool append);
 
+/* Whether what is written there shows on a terminal; NULL and "-": standard output. */
+bool destination_is_terminal(const char *path);
+
 /* Takes what was written with open_memstream(3). 0, or -1: it went to stderr, and why is said there. */
 int destination_write(struct destination *to, const char *text, size_t n);
 

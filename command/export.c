@@ -105,7 +105,10 @@ static int take(struct options *o, int argc, char **argv, struct words *w, int *
         return options_status(id);
     if (w->output && destination_is_recording(w->output))
         return options_wrong(o, "-o: '%s' is a recording, which would be gone", w->output);
-    return unknown_format(o, w->format);
+    int status = unknown_format(o, w->format);
+    if (status == 0 && strcmp(w->format, "pprof") == 0 && destination_is_terminal(w->output))
+        return options_wrong(o, "pprof is binary, and would go to a terminal: -o FILE");
+    return status;
 }
 
 int verb_export(int argc, char **argv)

@@ -3,6 +3,8 @@
  */
 #include "command.h"
 
+#include "options.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,19 +52,17 @@ static int print_version(void)
     return STATUS_FAILED;
 }
 
-/* The verb that most likely was meant: the longest beginning in common, at least two letters. */
+/* The verb that most likely was meant. */
 static const char *nearest_verb(const char *word)
 {
     const char *best = NULL;
-    size_t best_n = 1;
+    unsigned best_apart = 0;
 
     for (size_t i = 0; i < VERB_N; i++) {
-        size_t n = 0;
-        while (word[n] && word[n] == verbs[i].name[n])
-            n++;
-        if (n > best_n) {
+        unsigned apart = options_apart(word, strlen(word), verbs[i].name);
+        if (apart && (!best || apart < best_apart)) {
             best = verbs[i].name;
-            best_n = n;
+            best_apart = apart;
         }
     }
     return best;

@@ -101,6 +101,64 @@ static int take(struct options *o, const struct option *option, const char *insi
     return option->id;
 }
 
+#define WORD_MOST 32 /* bytes of a name that can be mistyped */
+
+/* The letters that were left out, added, changed or swapped, each row of the matrix as it is needed. */
+static unsigned edits(const char *word, size_t n, const char *name, size_t name_n)
+{
+    unsigned before[WORD_MOST + 1], last[WORD_MOST + 1], now[WORD_MOST + 1];
+
+    for (unsigned k = 0; k <= name_n; k++)
+        last[k] = before[k] = k;
+    for (size_t i = 1; i <= n; i++) {
+        now[0] = (unsigned)i;
+        for (size_t k = 1; k <= name_n; k++) {
+            unsigned least = last[k - 1] + (word[i - 1] != name[k - 1]);
+            least = last[k] + 1 < least ? last[k] + 1 : least;
+            least = now[k - 1] + 1 < least ? now[k - 1] + 1 : least;
+            if (i > 1 && k > 1 && word[i - 1] == name[k - 2] && word[i - 2] == name[k - 1] &&
+                before[k - 2] + 1 < least)
+                least = before[k - 2] + 1;
+            now[k] = least;
+        }
+        memcpy(before, last, sizeof before);
+        memcpy(last, now, sizeof last);
+    }
+    return last[name_n];
+}
+
+unsigned options_apart(const char *word, size_t n, const char *name)
+{
+    size_t name_n = strlen(name);
+
+    if (n < 2 || n > WORD_MOST || name_n > WORD_MOST)
+        return 0;
+    if (n >= 3 && name_n >= 3 && memcmp(word, name, n < name_n ? n : name_n) == 0)
+        return 1; /* the one begins the other */
+    unsigned far = edits(word, n, name, name_n);
+    return far <= 1 + (n > 5) ? far + 1 : 0;
+}
+
+/* An option that there is not, with the nearest that there is. */
+static int unknown_name(const struct options *o, const char *word, size_t n)
+{
+    const char *best = NULL;
+    unsigned best_apart = 0;
+
+    for (const struct option *option = o->table; option->id; option++) {
+        unsigned apart = option->name ? options_apart(word, n, option->name) : 0;
+        if (apart && (!best || apart < best_apart)) {
+            best = option->name;
+            best_apart = apart;
+        }
+    }
+    if (best)
+        options_wrong(o, "no option --%.*s; did you mean --%s?", (int)n, word, best);
+    else
+        options_wrong(o, "no option --%.*s", (int)n, word);
+    return OPTIONS_BAD;
+}
+
 static int next_letter(struct options *o)
 {
     const struct option *option = by_letter(o, *o->in);
@@ -123,12 +181,11 @@ static int next_letter(struct options *o)
 static int next_name(struct options *o, const char *word)
 {
     const char *equals = strchr(word, '=');
-    const struct option *option = by_name(o, word, equals ? (size_t)(equals - word) : strlen(word));
+    size_t n = equals ? (size_t)(equals - word) : strlen(word);
+    const struct option *option = by_name(o, word, n);
 
-    if (!option) {
-        options_wrong(o, "no option --%s", word);
-        return OPTIONS_BAD;
-    }
+    if (!option)
+        return unknown_name(o, word, n);
     if (equals && !option->argument) {
         options_wrong(o, "--%s takes no value", option->name);
         return OPTIONS_BAD;

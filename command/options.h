@@ -18,6 +18,7 @@
 #define COMMAND_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct option {
@@ -60,6 +61,9 @@ int options_status(int answer);
 
 /* o->value as a number from min to max: 0, or OPTIONS_BAD with the message printed. */
 int options_number(const struct options *o, const char *what, uint64_t min, uint64_t max, uint64_t *ret);
+
+/* Whether somebody who typed `word` (n bytes) may have meant `name`: how far they are apart, less is nearer; 0: too far. */
+unsigned options_apart(const char *word, size_t n, const char *name);
 
 /* Prints "reckon VERB: …" and where the help is; returns STATUS_USAGE. */
 int options_wrong(const struct options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -315,7 +315,7 @@ int verb_record(int argc, char **argv)
         r.progress =
             !r.quiet && isatty(STDERR_FILENO) && (r.progress || !r.command || !isatty(STDOUT_FILENO));
         if (status == 0) {
-            callgraph_settle(&r.callgraph, r.quiet);
+            callgraph_settle(&r.callgraph);
             status = record(&r);
         }
     }

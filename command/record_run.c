@@ -230,7 +230,8 @@ static int obey(struct loop *l)
     return rc;
 }
 
-/* The command has had the first interrupt from the terminal. It may want more than one. */
+/* The command has had the first interrupt from the terminal, and may want more than one. One that was sent to reckon ends
+ * the recording, and with it the command. */
 static int handle_signals(struct loop *l)
 {
     int n = run_interrupts(), wanted = run_snapshots();
@@ -244,7 +245,7 @@ static int handle_signals(struct loop *l)
     if (run_signals() == 0)
         return 0;
     l->interrupted = true;
-    if (!l->r->command) {
+    if (!l->r->command || run_sent()) {
         l->stop = true;
         return 0;
     }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Signal handlers have no context: these are theirs. A byte through the pipe wakes a poll(2) that was about to begin. */
-static volatile sig_atomic_t signals, interrupts, last_signal, snapshots;
+static volatile sig_atomic_t signals, interrupts, last_signal, snapshots, sent;
 static volatile sig_atomic_t command_pid;
 static int wake[2] = {-1, -1};
 
@@ -21,11 +21,14 @@ static void remember(int signal)
         (void)!write(wake[1], "", 1);
 }
 
-static void count_signal(int signal)
+/* A process that sends a signal says so; the terminal's come from the kernel. */
+static void count_signal(int signal, siginfo_t *about, void *context)
 {
     int saved = errno;
 
+    (void)context;
     interrupts += signal == SIGINT;
+    sent |= signal == SIGINT && about->si_code <= 0;
     remember(signal);
     errno = saved;
 }
@@ -57,6 +60,14 @@ static void nothing(int signal)
     (void)signal;
 }
 
+static void handle_counted(int signal, bool always)
+{
+    struct sigaction action = {.sa_sigaction = count_signal, .sa_flags = SA_SIGINFO}, old;
+
+    if (sigaction(signal, NULL, &old) == 0 && (always || old.sa_handler != SIG_IGN))
+        sigaction(signal, &action, NULL);
+}
+
 /* What is ignored already (nohup, a background job) stays ignored. */
 static void handle(int signal, void (*handler)(int))
 {
@@ -71,8 +82,8 @@ void run_shield(int32_t pid)
     command_pid = pid;
     if (wake[0] < 0 && pipe2(wake, O_CLOEXEC | O_NONBLOCK) < 0)
         wake[0] = wake[1] = -1;
-    handle(SIGINT, count_signal);
-    handle(SIGQUIT, count_signal);
+    handle_counted(SIGINT, false);
+    handle_counted(SIGQUIT, false);
     handle(SIGTERM, pass_on);
     handle(SIGHUP, pass_on);
     handle(SIGXFSZ, nothing); /* a file that grows too large is an error of write(2), told like a full disk */
@@ -81,7 +92,7 @@ void run_shield(int32_t pid)
 
 void run_want_interrupt(void)
 {
-    sigaction(SIGINT, &(struct sigaction){.sa_handler = count_signal}, NULL);
+    handle_counted(SIGINT, true);
 }
 
 void run_watch_snapshots(void)
@@ -114,6 +125,11 @@ int run_fd(void)
     return wake[0];
 }
 
+bool run_sent(void)
+{
+    return sent;
+}
+
 void run_fd_drain(void)
 {
     char bytes[64];
@@ -130,7 +146,8 @@ int run_failed(const char *verb, const struct rk_error *e)
     return e->code == -ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE;
 }
 
-#define TERM_PATIENCE 10000 /* ms that a command has to end when it is told to … */
+#define INT_PATIENCE 1000   /* ms that a command has to end when it is interrupted, … */
+#define TERM_PATIENCE 10000 /* … when it is told to, … */
 #define KILL_PATIENCE 2000  /* … and when it is killed */
 #define LOOK_MS 100         /* an interrupt is seen so soon */
 
@@ -149,6 +166,8 @@ int run_end(const char *verb, struct rk_target *command, const char *name, struc
 {
     int rc = rk_target_wait(command, 0, ret);
 
+    if (rc == 0 && sent) /* what it was told itself, if it was a group that got it */
+        rc = end_by(command, SIGINT, INT_PATIENCE, ret);
     if (rc == 0)
         rc = end_by(command, SIGTERM, TERM_PATIENCE, ret);
     if (rc == 0) {

@@ -6,6 +6,8 @@
 
 #include <reckon/target.h>
 
+#include <stdbool.h>
+
 /*
  * Call after the command was forked (0: there is none): from now on an interrupt from the terminal, which the command
  * gets as well, does not end reckon, so that what was measured is still told; a SIGTERM or SIGHUP to reckon alone is
@@ -18,7 +20,10 @@ int run_signals(void);
 int run_last_signal(void);
 int run_interrupts(void);
 
-/* Makes a command end that has not: SIGTERM, and 10 seconds or an interrupt later SIGKILL, which is said. 1 and *ret;
+/* Whether an interrupt came from kill(1) or the like. One from the terminal has reached the command as well. */
+bool run_sent(void);
+
+/* Makes a command end that has not: SIGINT if reckon was sent one, a second later SIGTERM, and 10 seconds or an interrupt later SIGKILL, which is said. 1 and *ret;
  * 0: it can't be killed; -errno. */
 int run_end(const char *verb, struct rk_target *command, const char *name, struct rk_exit *ret);
 

@@ -186,15 +186,60 @@ static void write_samples(struct pprof *p)
     }
 }
 
-/* Modules by path; each frame's mapping + 1. What is in no known one has none. */
+static uint64_t *weights_of(const struct rk_profile_columns *c, const uint32_t *of, size_t n)
+{
+    uint64_t *sums = zeroed(n, sizeof *sums);
+
+    for (size_t i = 0; sums && i < c->sample_n; i++)
+        sums[of ? of[c->sample_node[i]] : c->sample_thread[i]] += c->sample_weight[i];
+    return sums;
+}
+
+/* The program, which pprof takes the first mapping for: the heaviest module that is called like the thread with the most
+ * weight; else the heaviest file that is no library. The first frame of it; UINT32_MAX: none. */
+static int main_module(const struct rk_profile_columns *c, uint32_t *ret)
+{
+    _cleanup_free_ uint64_t *self = weights_of(c, c->node_frame, c->frame_n);
+    _cleanup_free_ uint64_t *threads = weights_of(c, NULL, c->thread_n);
+    _cleanup_free_ uint64_t *paths = zeroed(c->text_n, sizeof *paths);
+    uint64_t most = 0;
+    size_t busiest = 0;
+    bool called = false;
+
+    *ret = UINT32_MAX;
+    if (!self || !threads || !paths)
+        return -ENOMEM;
+    for (size_t i = 1; i < c->thread_n; i++)
+        busiest = threads[i] > threads[busiest] ? i : busiest;
+    const char *comm = c->thread_n ? c->text[c->thread_name[busiest]] : "";
+    for (size_t i = 0; i < c->frame_n; i++)
+        paths[c->frame_path[i]] += self[i];
+    for (size_t i = 0; i < c->frame_n; i++) {
+        const char *path = c->text[c->frame_path[i]], *slash = strrchr(path, '/');
+        uint64_t weight = paths[c->frame_path[i]];
+        if (path[0] != '/' || !slash)
+            continue;
+        bool like = *comm && strncmp(slash + 1, comm, strlen(comm)) == 0;
+        if ((like && !called) || (like == called && (like || !strstr(slash, ".so")) && weight > most) ||
+            (*ret == UINT32_MAX && !strstr(slash, ".so"))) {
+            *ret = (uint32_t)i;
+            most = weight;
+            called = like;
+        }
+    }
+    return 0;
+}
+
+/* Modules by path, the program first; each frame's mapping + 1. What is in no known one has none. */
 static int write_mappings(struct pprof *p, uint32_t *mapping_of)
 {
     const struct rk_profile_columns *c = p->c;
     struct table seen = {0};
-    uint32_t n = 0;
-    int rc = 0;
+    uint32_t n = 0, first = UINT32_MAX;
+    int rc = main_module(c, &first);
 
-    for (size_t i = 0; i < c->frame_n && rc == 0; i++) {
+    for (size_t k = first == UINT32_MAX; k <= c->frame_n && rc == 0; k++) {
+        size_t i = k ? k - 1 : first;
         uint32_t known = table_get(&seen, c->frame_path[i]);
         if (!c->frame_path[i] || known != TABLE_NONE) {
             mapping_of[i] = known == TABLE_NONE ? 0 : known;

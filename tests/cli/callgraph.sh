@@ -86,19 +86,21 @@ case $? in
 0) ;;
 *) grep -q "can't be sampled\|not permitted\|paranoid" err && { cat err; echo "no sampling here"; exit 77; }; fail "record" ;;
 esac
-grep -q 'unwind tables, from 16384 bytes' err || fail "what was chosen is not said"
-grep -Eq 'stacks:  (100|9[89])\.[0-9] % whole' err || fail "not all stacks are whole"
+all_whole() { # nothing is said of stacks when all are
+    ! grep -q stacks: err || grep -Eq 'stacks:  9[89]\.[0-9] % whole' err || { cat err; fail "$1: not all stacks are whole"; }
+}
+! grep -q 'unwind tables' err || fail "what the manual says is said"
+all_whole first
 whole first.data down 25
 for mode in dwarf auto; do
     for what in 'deep 25 down 25' 'deep 100 down 100' 'mixed 20 through 1' 'signal 0 caught 1' 'plt 3 down 3'; do
         set -- $what
         "$RECKON" record -F 2000 -e cpu-clock:u --call-graph $mode -o $mode.data ./deep $1 $2 2>err || fail "record $mode"
-        grep -Eq 'stacks:  (100|9[89])\.[0-9] % whole' err || fail "$mode $1: not all stacks are whole"
+        all_whole "$mode $1"
         whole $mode.data $3 $4
     done
 done
 "$RECKON" record -F 2000 -e cpu-clock:u -g -o default.data ./deep deep 30 2>err || fail "record -g"
-grep -q 'else by frame pointers, from 16384 bytes' err || fail "-g is auto"
 whole default.data down 30
 
 # Through a handler of musl's, whose restorer has no table: what was interrupted, and main. Its libc has none either, so
@@ -147,6 +149,8 @@ cc $flags -fno-omit-frame-pointer deep.c -L. -lplain -Wl,-rpath,"$PWD" -o framed
 "$RECKON" record -F 2000 -e cpu-clock:u --call-graph auto,512 -o joined.data ./framed deep 60 2>err || fail "record auto,512"
 grep -q 'go on by frame pointers' err || fail "nothing was joined"
 whole joined.data down 60
+"$RECKON" record -F 500 -e cpu-clock:u -g -o long.data ./framed deep 3000 2>err || fail "record -g of long stacks"
+grep -q 'cut after 16384 bytes' err && grep -q 'fix: --call-graph auto,65528' err || { cat err; fail "-g is auto, with 16384 bytes"; }
 "$RECKON" record -F 2000 -e cpu-clock:u --call-graph fp -o fp.data ./framed deep 60 2>err || fail "record fp"
 ! grep -q stacks: err || fail "fp unwinds"
 

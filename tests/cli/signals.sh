@@ -52,6 +52,18 @@ p.send_signal(signal.SIGINT)
 out, err = p.communicate()
 assert p.returncode == 130 and b"s wall" in err, (p.returncode, err)
 
+# An interrupt that reckon alone is sent ends the recording, and then the command, which has not had one: also a shell that
+# waits for its child.
+for deaf, status in ("", 130), ("trap '' INT; ", 143):
+    p = subprocess.Popen([reckon, "record", "-q", "-e", "page-faults:u", "-c", "1", "-o", "alone", "sh", "-c",
+                          deaf + "echo on; read end; exit 5"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    p.stdout.readline()
+    p.send_signal(signal.SIGINT)
+    assert p.wait() == status, (deaf, p.returncode)
+    p.communicate()
+    done = subprocess.run([reckon, "report", "alone"], stdout=subprocess.PIPE)
+    assert done.returncode == 0 and b"cut off" not in done.stdout, done
+
 # A pipe without a reader: the signal's end where it is not ignored, else a message and status 1.
 for words in ["--help"], ["list"], ["dump", "data"], ["report", "data"], ["report", "--json", "data"], ["stat", "--help"]:
     for ignored in False, True:
@@ -72,5 +84,24 @@ while not [name for name in os.listdir() if name.startswith("ring.2")] and p.pol
     pass
 p.communicate(b"end\n")
 assert p.returncode == 0 and len([name for name in os.listdir() if name.startswith("ring.2")]) == 1, os.listdir()
+PY
+
+# Binary is refused where it would show on a terminal, however that is named; text is not.
+python3 - "$RECKON" <<'PY' || fail "a terminal"
+import os, pty, subprocess, sys
+reckon = sys.argv[1]
+open("folded", "w").write("main;a 3\nmain;b 5\n")
+for words, status in ((["export", "--format", "pprof", "folded"], 2), (["merge", "folded", "folded"], 2),
+                      (["export", "--format", "pprof", "-o", "/dev/stdout", "folded"], 2), (["export", "folded"], 0)):
+    ours, theirs = pty.openpty()
+    done = subprocess.run([reckon, *words], stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    try:
+        shown = os.read(ours, 4096)
+    except OSError: # EIO: nothing came, and its other end is closed
+        shown = b""
+    os.close(ours)
+    assert done.returncode == status and (b"-o FILE" in done.stderr) == (status == 2), (words, done)
+    assert (shown == b"") == (status == 2), (words, shown)
 PY
 exit 0

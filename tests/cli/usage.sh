@@ -13,6 +13,10 @@ wrong() { # expected text, then the words
 wrong 'usage: reckon'
 wrong "no verb 'sta'; did you mean 'stat'?" sta
 wrong "no verb 'xyzzy'" xyzzy
+wrong "no verb 'reprot'; did you mean 'report'?" reprot
+wrong 'no option --percent-limt; did you mean --percent-limit?' report --percent-limt 3
+wrong 'no option --frequncy; did you mean --freq?' record --frequncy 3 true
+wrong 'no option --jso; did you mean --json?' stat --jso=x true
 for verb in stat record; do
     wrong 'no command to run' $verb
     wrong 'no option --frob' $verb --frob true
