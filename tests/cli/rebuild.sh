@@ -42,7 +42,7 @@ fn main() {
     let prices = vec![3u32; 4096];
     let mut sum = 1;
     for _ in 0..60000 {
-        sum = std::hint::black_box(shop::old_total(&prices, sum));
+        sum = unsafe { std::ptr::read_volatile(&shop::old_total(&prices, sum)) }; // black_box is Rust 1.66's
     }
 }
 RS

@@ -47,7 +47,7 @@ beside -e page-faults:u,task-clock:u true
 beside -r 3 -e task-clock,page-faults,cycles true
 beside -I 1000 -e page-faults,task-clock true # one interval, which the end cuts short
 beside -p $$ -e page-faults,task-clock sleep 0.01 # which does not run
-beside -D 10 -e page-faults,task-clock sleep 0.02
+beside -D 1 -e page-faults,task-clock sleep 0.5
 # What is not there has its own word. (perf leaves out more where it knows of a machine's events.)
 beside -e cycles,instructions,task-clock true
 if "$ROOM" all >/dev/null; then

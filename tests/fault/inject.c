@@ -383,6 +383,7 @@ WRAP_PLAIN(pipe2, (int fds[2], int flags), (fds, flags), EMFILE)
 WRAP_PLAIN(socketpair, (int domain, int type, int protocol, int fds[2]), (domain, type, protocol, fds),
            EMFILE)
 WRAP_PLAIN(eventfd, (unsigned value, int flags), (value, flags), EMFILE)
+WRAP_PLAIN(memfd_create, (const char *name, unsigned flags), (name, flags), EMFILE)
 WRAP_PLAIN(setrlimit, (__rlimit_resource_t what, const struct rlimit *l), (what, l), EPERM)
 WRAP_PLAIN(setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *l), (what, l), EPERM)
 WRAP_PLAIN(madvise, (void *at, size_t n, int advice), (at, n, advice), EINVAL)
