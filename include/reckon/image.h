@@ -69,8 +69,8 @@ RK_API int rk_image_find(const struct rk_image *image, int32_t pid, const uint64
 RK_API size_t rk_image_module_count(const struct rk_image *image);
 RK_API int rk_image_module_get(const struct rk_image *image, uint32_t module, struct rk_module *ret);
 
-/* The thread's name as of now; "" where it is not known. Thread 0 of process 0 is a CPU that has nothing to do: the
- * kernel calls it "swapper". Lives as long as the image. */
+/* Returns the thread's name as of now; "" where it is unknown. The kernel calls thread 0 of process 0, an
+ * idle CPU, "swapper". The name lives as long as the image. */
 RK_API const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid);
 
 /* What is known of a process: 0, or -ESRCH: nothing. */

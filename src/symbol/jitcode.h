@@ -18,9 +18,9 @@
 struct jitcode;
 
 /* Takes in that a process mapped a file, by a record of that time (0: it was there before). `number`: the image's of the
- * module. *code is made if it is NULL, with files below `root` (NULL: "/"). 0; -ENOMEM. A file that can't be read is
+ * module. *ret is made if it is NULL, with files below `root` (NULL: "/"). 0; -ENOMEM. A file that can't be read is
  * none. */
-int jitcode_mapping(struct jitcode **code, const char *root, int32_t pid, uint64_t time,
+int jitcode_mapping(struct jitcode **ret, const char *root, int32_t pid, uint64_t time,
                     const struct rk_module *module, uint32_t number);
 
 /* A number that changes where what lies at addresses of the process may be other code than before: `time` is a sample's. */

@@ -213,7 +213,7 @@ int symbolizer_source_stored(struct rk_symbolizer *symbolizer, const struct stor
         rc = put_together(&a, lines, &part, &answer);
     rk_sources_free(part);
     end_asking(&a);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     answer->symbolizer = symbolizer_share(symbolizer);
     *ret = &answer->shown;
