@@ -161,6 +161,8 @@ static void with_pmu(void)
 static void diagnose(void)
 {
     struct rk_error e = {.size = sizeof e};
+    doctor = rk_doctor_free(doctor); /* what an earlier look found */
+    host = rk_host_free(host);
     assert_int_equal(rk_host_open(fake_path, &host, &e), 0);
     assert_int_equal(rk_doctor_run(host, &doctor, &e), 0);
 }
