@@ -17,6 +17,7 @@ int verb_record(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_diff(int argc, char **argv);
 int verb_merge(int argc, char **argv);
+int verb_archive(int argc, char **argv);
 int verb_export(int argc, char **argv);
 int verb_dump(int argc, char **argv);
 int verb_symbolize(int argc, char **argv);

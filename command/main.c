@@ -23,6 +23,7 @@ static const struct verb {
     {"diff", verb_diff, "show what changed from one recording to another"},
     {"merge", verb_merge, "make one profile of several recordings"},
     {"export", verb_export, "write a recording's profile in another tool's format"},
+    {"archive", verb_archive, "make a recording that can be read on another machine"},
     {"dump", verb_dump, "show a recording's records, as text or JSON lines"},
     {"symbolize", verb_symbolize, "name addresses: function, file, line, inlined functions"},
     {"list", verb_list, "what can be counted here"},

@@ -1,6 +1,6 @@
 # bash completion for reckon. tests/cli/completion.sh compares the options with what --help prints.
 _reckon() {
-    local verbs='stat compare record report diff merge export dump symbolize list doctor' verb='' i
+    local verbs='stat compare record report diff merge export archive dump symbolize list doctor' verb='' i
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 
     if ((COMP_CWORD == 1)); then
@@ -30,6 +30,7 @@ _reckon() {
     diff) options="--by --normalise --percent-limit --lines $view --csv --json --html --open -h --help" ;;
     merge) options="-o --output --format --label $view -h --help" ;;
     export) options="--format -i --input -o --output $view -h --help" ;;
+    archive) options='-i --input -o --output -q --quiet -h --help' ;;
     symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;
     dump) options='-i --input -F --fields --type -e --event -p --pid -t --tid -c --comm -C --cpu --time --stat --json -h --help' ;;
     list) options='--pmu --all --long --json -h --help' ;;
@@ -60,7 +61,7 @@ _reckon() {
         return
         ;;
     symbolize-p | symbolize--pid) return ;;
-    symbolize-e | symbolize--exe | *-o | *--output | *--html | *--input | report-i | export-i | dump-i)
+    symbolize-e | symbolize--exe | *-o | *--output | *--html | *--input | report-i | export-i | archive-i | dump-i)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
         ;;

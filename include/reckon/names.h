@@ -85,6 +85,18 @@ RK_API struct rk_names *rk_names_free(struct rk_names *names);
  */
 RK_API int rk_names_store(const char *path, const void *data, size_t bytes, struct rk_error *e);
 
+/*
+ * Writes a copy of a recording, reckon's or perf's, that has the names, lines and inlined functions of all
+ * its addresses: those that it stores, and what the files here, perf's cache and debuginfod servers say of
+ * the rest. options.bytes is 16 MiB by default. The copy is written as rk_sink_open_file() does; where that
+ * fails it is removed. *ret has the counts and no data.
+ *
+ * -EINVAL: both paths are one file. -ENOTSUP: the recording is in a pipe's format, packed, a directory, of
+ * another byte order, or of a reckon before there were names. -EBADMSG: it is damaged or was cut.
+ */
+RK_API int rk_names_archive(const char *path, const char *to, const struct rk_names_options *options,
+                            struct rk_names **ret, struct rk_error *e);
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,11 +21,11 @@
  *   - a file: its .symtab; the .symtab of its debug file (/usr/lib/debug/.build-id); its mini-debuginfo and
  *     its .dynsym. A stub that calls another module is `name@plt`. A file with another build-id than the one
  *     that ran is ignored.
- *   - a file with the recorded build-id in perf's cache ($PERF_BUILDID_DIR, else ~/.debug), if the module's own
- *     file or its debug file is not found otherwise.
- *   - debuginfod servers, if the user has named some in DEBUGINFOD_URLS and libdebuginfod is installed. It keeps
- *     what it fetched in the user's cache. A file that takes longer than 60 s is given up, and no other is
- *     asked for then.
+ *   - a file with the recorded build-id in perf's cache ($PERF_BUILDID_DIR, else ~/.debug), if the module's
+ *     own file or its debug file is not found otherwise.
+ *   - debuginfod servers, if the user has named some in DEBUGINFOD_URLS and libdebuginfod is installed. It
+ *     keeps what it fetched in the user's cache. A file that takes longer than 60 s is given up, and no other
+ *     is asked for then.
  *   - the kernel: /proc/kallsyms. It is read when the first kernel address is asked for.
  *   - code made at run time: /tmp/perf-PID.map. Its maker writes it (node --perf-basic-prof, java with
  *     perf-map-agent, python -X perf).

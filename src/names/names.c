@@ -31,7 +31,9 @@ struct naming {
     struct rk_symbolizer *symbolizer;
     const struct rk_image *image;
     const struct keep *keep; /* NULL: no files are */
-    uint64_t until_ns;       /* of the process's CPU; 0: no limit */
+    const void *stored;      /* names that the recording has; NULL: none */
+    size_t stored_bytes;
+    uint64_t until_ns; /* of the process's CPU; 0: no limit */
     struct named_module *modules;
     size_t n, places;
 };
@@ -202,6 +204,8 @@ static int name_places(struct naming *g, const struct hit *places, size_t n, uin
 
     if (rc < 0)
         return rc;
+    if (g->stored && rk_symbolizer_names(g->symbolizer, g->stored, g->stored_bytes, NULL) == -ENOMEM)
+        return fail_memory(e, RK_STAGE_SYMBOL);
     rc = by_module(g, places, n);
     for (size_t i = 0; i < g->n && rc == 0; i++) {
         struct named_module *m = &g->modules[i];
@@ -295,6 +299,7 @@ int rk_names_stream(struct rk_stream *stream, const struct rk_names_options *opt
         for (size_t i = 0; places && i < n; i++)
             places[i] = (struct hit){builder->frames.items[i].offset, builder->frames.items[i].module};
         g.image = builder->image;
+        rk_stream_names(stream, &g.stored, &g.stored_bytes);
         size_t most = g.options.bytes ? g.options.bytes : (size_t)STORED_BYTES_MAX;
         rc = places ? name_places(&g, places, n, 0, most, ret, e) : fail_memory(e, RK_STAGE_SYMBOL);
     }

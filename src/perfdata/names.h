@@ -15,4 +15,9 @@ size_t names_room(uint64_t recording_bytes);
  * without an entry for names, such as perf's; -EFBIG; or -errno. */
 int names_append(int fd, const void *names, size_t n);
 
+/* Makes room for that entry in a copy of a recording of perf's: what lies behind the table of features moves on. 0; -EEXIST:
+ * it is reckon's own and lacks the entry; -EBADMSG: not a recording in a file, or one that is cut; or -errno, then the copy
+ * is of no use. */
+int names_make_room(int fd);
+
 #endif

@@ -8,7 +8,7 @@ complete_words() { # the words of a line; the last is being completed
     COMPREPLY=()
     _reckon
 }
-for verb in stat compare record report diff merge export dump symbolize list doctor; do
+for verb in stat compare record report diff merge export archive dump symbolize list doctor; do
     complete_words reckon $verb -
     printf '%s\n' "${COMPREPLY[@]}" | sort >offered
     "$RECKON" $verb --help | grep -E '^  +-' | sed -E 's/^ +//; s/  .*//' | tr ', ' '\n\n' | grep '^-' | sort >printed

@@ -46,7 +46,7 @@ wrong 'no file to merge' merge -o out
 # Help: status 0, on stdout, every verb.
 "$RECKON" --help >out 2>err || exit 1
 [ -s out ] && [ ! -s err ] || { echo "--help: not on stdout alone"; exit 1; }
-for verb in stat compare record report diff merge export dump symbolize list doctor; do
+for verb in stat compare record report diff merge export archive dump symbolize list doctor; do
     grep -q "^  $verb " out || { echo "--help does not list $verb"; exit 1; }
     "$RECKON" $verb --help >help 2>err || { echo "$verb --help: status $?"; exit 1; }
     grep -q "^usage: reckon $verb" help && [ ! -s err ] || { echo "$verb --help: wrong"; exit 1; }
