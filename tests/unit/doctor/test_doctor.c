@@ -253,8 +253,8 @@ static void a_plain_user_on_bare_metal(void **state)
            "only in user space: ", "kernel.perf_event_paranoid=1");
     level_is(1);
     fake_file("proc/self/status", "Name:\tme\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000000000\n");
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     yes("kernel");
     yes("hardware");
@@ -367,8 +367,8 @@ static void nothing_goes(void **state)
     expect("kernel", RK_VERDICT_NO, RK_CAUSE_PARANOID, "is 4", "sudo setcap cap_sys_admin+ep");
     fake_file("proc/self/status",
               "Name:\tme\nUid:\t1000\t1000\t1000\t1000\nCapEff:\t0000004000000000\nSeccomp:\t0\n");
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     expect(
         "count", RK_VERDICT_NO, RK_CAUSE_PARANOID, "CAP_PERFMON is not enough for this kernel: ",
@@ -396,8 +396,8 @@ static void little_locked_memory(void **state)
     expect("sample", RK_VERDICT_PARTLY, RK_CAUSE_MLOCK, "only with rings of 64 KiB",
            "kernel.perf_event_mlock_kb=");
     kernel.mlock = 0;
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     expect("sample", RK_VERDICT_NO, RK_CAUSE_MLOCK, "locked memory", "kernel.perf_event_mlock_kb=");
     expect("kernel", RK_VERDICT_PARTLY, RK_CAUSE_MLOCK, "counted, but not sampled",
@@ -430,8 +430,8 @@ static void counters_that_programs_may_not_read(void **state)
     expect("user-read", RK_VERDICT_NO, RK_CAUSE_UNSUPPORTED, "by itself",
            "echo 1 | sudo tee /sys/bus/event_source/devices/cpu/rdpmc");
     fake_file("proc/sys/kernel/perf_user_access", "0\n");
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     expect("user-read", RK_VERDICT_NO, RK_CAUSE_UNSUPPORTED, "by itself", "kernel.perf_user_access=1");
 }
@@ -447,13 +447,13 @@ static void processes_come_and_go(void **state)
     diagnose();
     expect("others", RK_VERDICT_YES, RK_CAUSE_UNKNOWN, "nobody to try on", "");
     fake_file("proc/7777/status", "Name:\tgone\nUid:\t5\t5\t5\t5\n"); /* ends before it is opened */
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     expect("others", RK_VERDICT_YES, RK_CAUSE_UNKNOWN, "nobody to try on", "");
     fake_file("proc/12/status", "Name:\tother\nUid:\t9\t9\t9\t9\n");
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     expect("others", RK_VERDICT_YES, RK_CAUSE_UNKNOWN, "process 12", "");
 }
@@ -490,8 +490,8 @@ static void tracefs(void **state)
     diagnose();
     expect("tracepoints", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "not mounted", "sudo mount -t tracefs");
     fake_file("sys/kernel/debug/tracing/events/sched/sched_switch/id", "314\n");
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     yes("tracepoints");
 }
@@ -506,16 +506,16 @@ static void kernel_symbols(void **state)
     expect("symbols", RK_VERDICT_NO, RK_CAUSE_CAPABILITY, "kptr_restrict is 2",
            "sysctl -w kernel.kptr_restrict=0");
     level_is(2);
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     expect("symbols", RK_VERDICT_NO, RK_CAUSE_CAPABILITY, "paranoid is 2",
            "sysctl -w kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
     char path[200];
     snprintf(path, sizeof path, "%s/proc/kallsyms", fake_path);
     unlink(path);
-    rk_doctor_free(doctor);
-    rk_host_free(host);
+    doctor = rk_doctor_free(doctor);
+    host = rk_host_free(host);
     diagnose();
     expect("symbols", RK_VERDICT_NO, RK_CAUSE_NO_FILE, "cannot read", "");
 }
