@@ -10,6 +10,7 @@
 #include "record_names.h"
 
 #include "print.h"
+#include "privilege.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -114,6 +115,7 @@ _Noreturn static void run_child(struct rk_capture *capture, int fd, pid_t parent
     limit(RLIMIT_CORE, 0, 0);
     limit(RLIMIT_AS, memory_limit(), RLIM_INFINITY);
     options.threads = cpus < THREADS_MOST ? (uint32_t)cpus : THREADS_MOST;
+    privilege_read();
     report.rc = rk_names_capture(capture, &options, &names, NULL);
     if (report.rc == 0) {
         report.bytes = names->bytes;

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "print.h"
+#include "privilege.h"
 #include "run.h"
 #include "text.h"
 
@@ -281,6 +282,7 @@ int record_open(const struct record_options *o, struct recorded *r)
     if (rc < 0)
         return e.stage == RK_STAGE_EVENT && o->events ? print_event_error("record", o->events, &e)
                                                       : print_error("record", &e);
+    privilege_measure();
     if (rk_capture_open(r->host, r->set, r->target ? r->target : r->command, &options, &r->capture, &e) < 0)
         return print_error("record", &e);
     print_notes(o, r);

@@ -13,6 +13,7 @@
 #include "control.h"
 #include "measured.h"
 #include "print.h"
+#include "privilege.h"
 #include "run.h"
 
 #include <errno.h>
@@ -385,6 +386,8 @@ static int start(struct loop *l)
         return cannot("reading the counters failed", -rc);
     if (l->o->delay_ms == 0 && !l->m->started)
         enable(l);
+    if (l->o->runs == 1) /* the next run's command has all of them */
+        privilege_measure();
     if (l->m->command && rk_target_start(l->m->command, &e) < 0)
         return run_failed("stat", &e);
     if (l->m->started)

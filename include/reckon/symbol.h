@@ -90,6 +90,14 @@ RK_API struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer
 RK_API int rk_symbolizer_names(struct rk_symbolizer *symbolizer, const void *names, size_t bytes,
                                struct rk_error *e);
 
+/*
+ * Reading files has a budget of bytes in memory, bytes read and steps: for each module, inside one of the
+ * symbolizer's. A file that was made to be endless costs its own names alone: they are RK_MISS_BUDGET. The
+ * environment's RECKON_BUDGET says how many megabytes may be in memory, 512 by default; three quarters of that
+ * for one module. 32 times as many may be read, 8 times for one module. What may be read of a module is whole
+ * again with each call, unless it was spent. An unwinder has a budget of the same kind.
+ */
+
 /* Why an address has no name, or no line. rk_miss_text() says it in words. */
 enum rk_miss {
     RK_MISS_NONE,          /* it has one */
@@ -108,6 +116,7 @@ enum rk_miss {
     RK_MISS_NO_UNIT,       /* lines: the debug information does not cover the address */
     RK_MISS_NO_LIBRARY,    /* lines: compressed, and the library that unpacks it is not installed */
     RK_MISS_NOT_YOURS,     /* code without a file, and its /tmp/perf-PID.map belongs to another user */
+    RK_MISS_BUDGET,        /* reading the file takes more than the budget of a module: RECKON_BUDGET */
 };
 RK_API const char *rk_miss_text(uint32_t miss);
 

@@ -90,6 +90,7 @@ enum rk_unwind_reason {
     RK_UNWIND_NO_VALUE,     /* the frame depends on a register whose value is not known there */
     RK_UNWIND_ELSEWHERE,    /* what is needed lies outside of the stack: another stack, or garbage */
     RK_UNWIND_BACKWARD,     /* the caller's frame would lie below its callee's */
+    RK_UNWIND_BUDGET,       /* reading its tables takes more than the budget of a module: RECKON_BUDGET */
 };
 RK_API const char *rk_unwind_reason_text(uint32_t reason);
 

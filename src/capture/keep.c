@@ -62,7 +62,7 @@ static int open_below_roots(const struct keep *keep, const struct rk_module *mod
     wanted.pid = 0; /* its process is gone */
     for (size_t i = 0; i < keep->roots.n; i++) {
         struct elf *elf = NULL;
-        int rc = object_open(keep->roots.items[i].fd, &wanted, path, &elf, &id);
+        int rc = object_open(keep->roots.items[i].fd, &wanted, NULL, path, &elf, &id);
         if (rc == 1) {
             *ret = elf;
             return 1;
@@ -88,7 +88,7 @@ int keep_file(struct keep *keep, int root, uint32_t number, const struct rk_modu
     }
     if (module->kind != RK_MODULE_FILE || keep->files.n >= keep->limit)
         return 0;
-    int rc = object_open(root, module, path, &elf, &id);
+    int rc = object_open(root, module, NULL, path, &elf, &id);
     if (rc <= 0 && keep->roots.n && (module->inode || module->build_id_bytes)) {
         struct elf *below = NULL;
         int found = open_below_roots(keep, module, &below);

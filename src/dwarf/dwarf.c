@@ -84,7 +84,7 @@ struct alt_link {
 
 static bool is_own_trouble(int rc)
 {
-    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
+    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE || rc == -EDQUOT;
 }
 
 /* Where the file itself is, if its name is a symbolic link, as those below /usr/lib/debug/.build-id may be. `path` is
@@ -144,16 +144,18 @@ static int open_alt(struct dwarf *dwarf, const struct dwarf_place *place)
         rc = follow_links(dwarf->root, real);
     if (rc < 0 || !bytes || !read_link(bytes, n, real, &link))
         return is_own_trouble(rc) ? rc : 0;
-    rc = elf_open_at(dwarf->root, link.path, &elf, NULL);
+    rc = elf_open_paid(dwarf->root, link.path, dwarf->elf->budget, &elf, NULL);
     if (rc == 0)
         rc = elf_build_id(elf, &own);
     if (rc >= 0)
         rc = build_id_same(&link.id, &own) ? 0 : -ENOENT;
     if (rc < 0 && !is_own_trouble(rc)) {
         elf = elf_close(elf);
-        rc = elf_open_debug(dwarf->root, &link.id, &elf);
+        rc = elf_open_debug(dwarf->root, &link.id, dwarf->elf->budget, &elf);
         if (rc < 0 && !is_own_trouble(rc) && place->depot)
             rc = depot_find(place->depot, &link.id, DEPOT_DEBUG, &elf);
+        if (rc == 0)
+            elf->budget = dwarf->elf->budget;
     }
     if (rc == 0) /* which has none itself: one that named another would be followed without end */
         rc = open_any(dwarf->root, TAKE_PTR(elf), false, &dwarf->alt);
@@ -219,10 +221,10 @@ int dwarf_open(int root, const struct dwarf_place *place, struct elf *elf, struc
     return 0;
 }
 
-int dwarf_open_split(int root, const char *path, struct dwarf **ret)
+int dwarf_open_split(int root, const char *path, struct budget *budget, struct dwarf **ret)
 {
     struct elf *elf = NULL;
-    int rc = elf_open_at(root, path, &elf, NULL);
+    int rc = elf_open_paid(root, path, budget, &elf, NULL);
 
     return rc < 0 ? rc : open_any(root, elf, true, ret);
 }
@@ -235,7 +237,7 @@ int dwarf_package(struct dwarf *dwarf, struct dwarf **ret)
     pthread_mutex_lock(&dwarf->units.lock);
     if (!dwarf->dwp_asked && dwarf->program &&
         snprintf(path, sizeof path, "%s.dwp", dwarf->program) < (int)sizeof path) {
-        rc = dwarf_open_split(dwarf->root, path, &dwarf->dwp);
+        rc = dwarf_open_split(dwarf->root, path, dwarf->elf->budget, &dwarf->dwp);
         rc = is_own_trouble(rc) ? rc : 0;
     }
     dwarf->dwp_asked = rc == 0;

@@ -51,11 +51,12 @@ struct dwarf_place {
 };
 
 /* Opens the debug information in this file, paths below the root's descriptor. The elf belongs to the dwarf from here
- * on, also on failure. 0; -ENOENT: there is none; -EOPNOTSUPP: compressed, and the library for that is missing; -errno. */
+ * on, also on failure, and so do what it reads and holds to that's budget. 0; -ENOENT: there is none; -EOPNOTSUPP:
+ * compressed, and the library for that is missing; -EDQUOT; -errno. */
 int dwarf_open(int root, const struct dwarf_place *place, struct elf *elf, struct dwarf **ret);
 
 /* A .dwo or .dwp file's. */
-int dwarf_open_split(int root, const char *path, struct dwarf **ret);
+int dwarf_open_split(int root, const char *path, struct budget *budget, struct dwarf **ret);
 
 /* The program's .dwp, opened when first asked for; *ret is NULL where it has none. 0, or -ENOMEM, -EMFILE, -ENFILE. */
 int dwarf_package(struct dwarf *dwarf, struct dwarf **ret);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 enum {
+    BYTE_STEPS = 2, /* what a byte costs, against one of a DIE */
+
     OP_COPY = 1,
     OP_ADVANCE_PC = 2,
     OP_ADVANCE_LINE = 3,
@@ -187,7 +189,10 @@ static int run(struct lines *lines, const struct line_header *h, const struct un
 {
     struct cursor c = h->program;
     struct machine m;
+    int rc = budget_step(unit->file->line.budget, BYTE_STEPS * (uint64_t)(c.end - c.at));
 
+    if (rc < 0)
+        return rc;
     reset(&m);
     a->next_address = UINT64_MAX;
     while (c.at < c.end) {
@@ -200,7 +205,7 @@ static int run(struct lines *lines, const struct line_header *h, const struct un
         } else if (opcode) {
             standard(&c, h, &m, a, unit, opcode);
         } else {
-            int rc = extended(lines, &c, &m, a, tell, context);
+            rc = extended(lines, &c, &m, a, tell, context);
             if (rc < 0)
                 return rc;
         }
@@ -241,5 +246,5 @@ int line_sequences(const struct unit *unit, int (*tell)(void *context, uint64_t 
     if (rc == 0)
         rc = run(&lines, &header, unit, &asking, tell, context);
     lines_free(&lines);
-    return rc == -EBADMSG ? 0 : rc;
+    return rc == -EBADMSG || rc == -EDQUOT ? 0 : rc;
 }

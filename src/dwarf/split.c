@@ -109,7 +109,7 @@ static int try_file(struct splits *splits, const struct dwarf *dwarf, const char
                     const struct unit *skeleton)
 {
     struct splits tried = {0};
-    int rc = dwarf_open_split(dwarf->root, path, &tried.file);
+    int rc = dwarf_open_split(dwarf->root, path, dwarf->elf->budget, &tried.file);
 
     if (rc < 0)
         return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE ? rc : 0;

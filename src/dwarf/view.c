@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SECTION_MAX = 1 << 30, PACKED_TIMES = 100, SMALL_MAX = 64 << 20 };
+enum { SECTION_TIMES = 16, SECTION_MAX = 1 << 30, PACKED_TIMES = 100, SMALL_MAX = 64 << 20 };
 
 /* Most that a section may be, unpacked. Debug information shrinks to a tenth: what says it shrank to less than a hundredth,
  * and is large, is a bomb. */
@@ -79,13 +79,17 @@ int view_open(struct view *view, struct elf *elf, const char *name, pthread_mute
         if (rc == 0 && relocated)
             rc = elf_relocate(elf, section, bytes, n);
         if (rc == 0)
-            *view = (struct view){.bytes = bytes, .n = n, .held = n};
+            rc = budget_hold(elf->budget, n);
+        if (rc == 0)
+            *view = (struct view){.bytes = bytes, .n = n, .held = n, .budget = elf->budget};
         else
             free(bytes);
         return rc;
     }
     if (section->offset > elf->size || section->bytes > elf->size - section->offset)
         return -EBADMSG;
+    if (section->bytes / SECTION_TIMES > budget_readable(elf->budget))
+        return -EDQUOT;
     uint64_t blocks = (section->bytes + VIEW_BLOCK - 1) / VIEW_BLOCK;
     _Atomic uint64_t *filled = calloc(blocks / 64 + 1, sizeof *filled);
     unsigned char *region = sys_memory_new(region_bytes(section->bytes));
@@ -93,11 +97,12 @@ int view_open(struct view *view, struct elf *elf, const char *name, pthread_mute
         free(filled);
         if (region)
             sys_memory_free(region, region_bytes(section->bytes));
-        return -ENOMEM;
+        return filled && section->bytes > SECTION_MAX ? -EDQUOT : -ENOMEM;
     }
     view->bytes = region;
     view->n = section->bytes;
     view->elf = elf;
+    view->budget = elf->budget;
     view->offset = section->offset;
     view->filled = filled;
     view->lock = lock;
@@ -106,6 +111,7 @@ int view_open(struct view *view, struct elf *elf, const char *name, pthread_mute
 
 void view_close(struct view *view)
 {
+    budget_give_back(view->budget, view->held);
     if (view->elf)
         sys_memory_free(view->bytes, region_bytes(view->n));
     else
@@ -133,8 +139,11 @@ static bool fill(struct view *view, uint64_t first, uint64_t last)
             end++;
         uint64_t at = block * VIEW_BLOCK, n = (end - block) * VIEW_BLOCK;
         n = n < view->n - at ? n : view->n - at;
+        ok = budget_hold(view->budget, n) == 0;
+        if (!ok)
+            break;
         ok = elf_read(view->elf, view->offset + at, view->bytes + at, (size_t)n) == 0;
-        view->held += ok ? n : 0;
+        view->held += n;
         for (uint64_t i = block; ok && i < end; i++)
             atomic_fetch_or_explicit(&view->filled[i / 64], UINT64_C(1) << i % 64, memory_order_release);
     }
@@ -185,6 +194,8 @@ int view_copy(const struct view *view, uint64_t offset, uint64_t n, struct scrat
         return 0;
     }
     if (n > scratch->room) {
+        if (budget_fits(view->budget, n) < 0)
+            return -EDQUOT;
         unsigned char *bytes = malloc((size_t)n);
         if (!bytes)
             return -ENOMEM;
@@ -192,8 +203,9 @@ int view_copy(const struct view *view, uint64_t offset, uint64_t n, struct scrat
         scratch->bytes = bytes;
         scratch->room = (size_t)n;
     }
-    if (elf_read(view->elf, view->offset + offset, scratch->bytes, (size_t)n) < 0)
-        return -EBADMSG;
+    int rc = elf_read(view->elf, view->offset + offset, scratch->bytes, (size_t)n);
+    if (rc < 0)
+        return rc == -EDQUOT ? rc : -EBADMSG;
     *ret = scratch->bytes;
     return 0;
 }

@@ -20,24 +20,25 @@ struct view {
     uint64_t n;
     uint64_t held;            /* bytes of it in memory */
     const struct elf *elf;    /* where blocks come from; NULL: all are there */
+    struct budget *budget;    /* what pays for those; NULL: none */
     uint64_t offset;          /* of the section in the file */
     _Atomic uint64_t *filled; /* a bit per block */
     pthread_mutex_t *lock;
 };
 
 /* Opens a section; one that is not there is empty. The elf and the lock must outlive it. 0, -ENOMEM; -EOPNOTSUPP:
- * compressed, and there is no library for that; -EBADMSG. */
+ * compressed, and there is no library for that; -EDQUOT: too long for its budget, or for the address space; -EBADMSG. */
 int view_open(struct view *view, struct elf *elf, const char *name, pthread_mutex_t *lock);
 void view_close(struct view *view);
 
-/* n bytes at an offset, or NULL: the section, or the file, has not so many. n > 0. */
+/* n bytes at an offset, or NULL: the section, or the file, has not so many, or the budget is spent. n > 0. */
 const unsigned char *view_get(struct view *view, uint64_t offset, uint64_t n);
 
 /* The text at an offset, up to its NUL; NULL: there is none. */
 const char *view_text(struct view *view, uint64_t offset);
 
 /* Copies n bytes past all of this into memory that grows as needed: for what one reader needs once. Where the bytes
- * are there already they are given in place. 0; -EBADMSG: there are not so many; -ENOMEM. */
+ * are there already they are given in place. 0; -EBADMSG: there are not so many; -EDQUOT; -ENOMEM. */
 struct scratch {
     unsigned char *bytes;
     size_t room;

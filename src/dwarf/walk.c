@@ -245,6 +245,8 @@ static int walk_once(struct walk *walk, const struct unit *unit, struct question
     struct die die;
 
     int rc = abbrevs_load(&walk->abbrevs, unit);
+    if (rc == 0)
+        rc = budget_step(unit->file->info.budget, unit->end - unit->die);
     if (rc < 0)
         return rc;
     struct cursor c = cursor_of(walk->bytes, (size_t)(unit->end - unit->die));

@@ -49,6 +49,8 @@ static int has_checksum(const struct elf *elf, uint32_t wanted)
     for (uint64_t at = 0; at < elf->size;) {
         size_t n = elf->size - at < BLOCK ? (size_t)(elf->size - at) : BLOCK;
         int rc = elf_read(elf, at, block, n);
+        if (rc == 0)
+            rc = budget_step(elf->budget, n);
         if (rc < 0)
             return rc;
         c = crc_of(c, block, n, tables);
@@ -57,10 +59,10 @@ static int has_checksum(const struct elf *elf, uint32_t wanted)
     return ~c == wanted ? 0 : -ENOENT;
 }
 
-static int try_path(int root, const char *path, uint32_t checksum, struct elf **ret)
+static int try_path(int root, const char *path, uint32_t checksum, struct budget *budget, struct elf **ret)
 {
     _cleanup_elf_ struct elf *elf = NULL;
-    int rc = elf_open_at(root, path, &elf, NULL);
+    int rc = elf_open_paid(root, path, budget, &elf, NULL);
 
     if (rc == 0)
         rc = has_checksum(elf, checksum);
@@ -95,8 +97,8 @@ int elf_open_debuglink(int root, const char *path, struct elf *elf, char ret_pat
                  places[i].behind, name);
         if (strcmp(ret_path, path) == 0)
             continue;
-        rc = try_path(root, ret_path, checksum, ret);
-        if (rc == 0 || rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
+        rc = try_path(root, ret_path, checksum, elf->budget, ret);
+        if (rc == 0 || rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE || rc == -EDQUOT)
             return rc;
     }
     return -ENOENT;

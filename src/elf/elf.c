@@ -28,20 +28,31 @@ int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t n)
             memcpy(to, elf->bytes + offset, n);
         return 0;
     }
-    int64_t got = sys_read_at(elf->fd, to, n, offset);
-    if (got < 0)
-        return (int)got;
-    return (size_t)got == n ? 0 : -EBADMSG; /* it has shrunk since it was opened */
+    for (size_t at = 0, some; at < n; at += some) {
+        some = n - at < BUDGET_PIECE ? n - at : BUDGET_PIECE;
+        int rc = budget_read(elf->budget, some);
+        if (rc < 0)
+            return rc;
+        int64_t got = sys_read_at(elf->fd, (char *)to + at, some, offset + at);
+        if (got < 0)
+            return (int)got;
+        if ((size_t)got != some)
+            return -EBADMSG; /* it has shrunk since it was opened */
+    }
+    return 0;
 }
 
 int elf_load(const struct elf *elf, uint64_t offset, uint64_t n, size_t limit, void **ret)
 {
     if (n > limit || offset > elf->size || n > elf->size - offset)
         return -EBADMSG;
+    int rc = budget_fits(elf->budget, n);
+    if (rc < 0)
+        return rc;
     _cleanup_free_ unsigned char *block = malloc((size_t)n + 1);
     if (!block)
         return -ENOMEM;
-    int rc = elf_read(elf, offset, block, (size_t)n);
+    rc = elf_read(elf, offset, block, (size_t)n);
     if (rc < 0)
         return rc;
     block[n] = '\0';
@@ -145,9 +156,9 @@ static int open_any(struct elf *from, const char *name, struct elf **ret, struct
     return rc;
 }
 
-int elf_open_fd(int fd, const char *name, struct elf **ret, struct rk_error *e)
+int elf_open_fd_paid(int fd, const char *name, struct budget *budget, struct elf **ret, struct rk_error *e)
 {
-    struct elf elf = {.fd = fd};
+    struct elf elf = {.fd = fd, .budget = budget};
     bool regular = false;
     int rc = sys_file_size(fd, &elf.size, &regular);
 
@@ -159,7 +170,12 @@ int elf_open_fd(int fd, const char *name, struct elf **ret, struct rk_error *e)
     return fail(e, -ENOEXEC, RK_STAGE_SYMBOL, RK_CAUSE_BAD_FILE, NULL, "%s: not a regular file", name);
 }
 
-int elf_open_at(int root, const char *path, struct elf **ret, struct rk_error *e)
+int elf_open_fd(int fd, const char *name, struct elf **ret, struct rk_error *e)
+{
+    return elf_open_fd_paid(fd, name, NULL, ret, e);
+}
+
+int elf_open_paid(int root, const char *path, struct budget *budget, struct elf **ret, struct rk_error *e)
 {
     int rc = sys_open_regular(root, path);
 
@@ -169,7 +185,12 @@ int elf_open_at(int root, const char *path, struct elf **ret, struct rk_error *e
         return fail(e, rc, RK_STAGE_SYMBOL,
                     rc == -EMFILE || rc == -ENFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_NO_FILE, NULL, "%s: %s",
                     path, strerror(-rc));
-    return elf_open_fd(rc, path, ret, e);
+    return elf_open_fd_paid(rc, path, budget, ret, e);
+}
+
+int elf_open_at(int root, const char *path, struct elf **ret, struct rk_error *e)
+{
+    return elf_open_paid(root, path, NULL, ret, e);
 }
 
 int elf_open_memory(const void *bytes, size_t n, const char *name, struct elf **ret, struct rk_error *e)

@@ -11,11 +11,12 @@
  * and what is allocated for it is limited besides.
  *
  * Errors: -ENOEXEC not an ELF file; -EOPNOTSUPP one of a kind that is not read (32 bits, big-endian); -EBADMSG
- * damaged or cut short; -ENOMEM; else what open(2) or read(2) said.
+ * damaged or cut short; -EDQUOT: its budget is spent; -ENOMEM; else what open(2) or read(2) said.
  */
 #ifndef ELF_ELF_H
 #define ELF_ELF_H
 
+#include "base/budget.h"
 #include "base/cleanup.h"
 
 #include <reckon/error.h>
@@ -81,15 +82,20 @@ struct elf {
     uint32_t names_section;        /* whose bytes are the sections' names */
     char *names;                   /* those, with a NUL behind them; NULL until they are asked for */
     size_t names_bytes;
-    void *owned; /* what `bytes` are in, where they are the elf's own */
+    struct budget *budget; /* what reading it is paid from; NULL: nothing is. Outlives it */
+    void *owned;           /* what `bytes` are in, where they are the elf's own */
 };
 
 /* Opens a path below a root's descriptor. Only a regular file is opened at all: the path comes from a recording,
  * and to open a device or a pipe may do something, or wait. */
 int elf_open_at(int root, const char *path, struct elf **ret, struct rk_error *e);
 
+/* The same, paid from a budget. */
+int elf_open_paid(int root, const char *path, struct budget *budget, struct elf **ret, struct rk_error *e);
+
 /* From a descriptor, which belongs to the elf from here on, also on failure. `name` is for messages. */
 int elf_open_fd(int fd, const char *name, struct elf **ret, struct rk_error *e);
+int elf_open_fd_paid(int fd, const char *name, struct budget *budget, struct elf **ret, struct rk_error *e);
 
 /* From memory, which must outlive the elf and is not written to. */
 int elf_open_memory(const void *bytes, size_t n, const char *name, struct elf **ret, struct rk_error *e);
@@ -104,7 +110,8 @@ CLEANUP_FUNCTION(elf_close, struct elf, elf_close)
 /* Copies n bytes of the file at an offset. 0; -EBADMSG where the file does not have them (any more). */
 int elf_read(const struct elf *elf, uint64_t offset, void *to, size_t n);
 
-/* The same into new memory, of n + 1 bytes, the last one a NUL. n ≤ limit, or -EBADMSG. The caller frees. */
+/* The same into new memory, of n + 1 bytes, the last one a NUL. n ≤ limit, or -EBADMSG. Whether it fits is asked of the
+ * budget; what is kept the caller holds. The caller frees. */
 int elf_load(const struct elf *elf, uint64_t offset, uint64_t n, size_t limit, void **ret);
 
 /* Reads the section headers, once. 0 (also where there are none: section_n is 0 then), or -errno. */

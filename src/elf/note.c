@@ -9,7 +9,8 @@
 
 enum {
     NOTE_BUILD_ID = 3,
-    NOTES_MAX = 1 << 20, /* a bound for what is read */
+    NOTES_MAX = 1 << 20, /* a bound for what is read at a time … */
+    NOTES_SUM = 1 << 24, /* … and of a file */
 };
 
 bool build_id_same(const struct build_id *a, const struct build_id *b)
@@ -48,34 +49,41 @@ int note_build_id(const void *notes, size_t n, struct build_id *ret)
     return -ENODATA;
 }
 
-static int notes_at(const struct elf *elf, uint64_t offset, uint64_t n, struct build_id *ret)
+static int notes_at(const struct elf *elf, uint64_t offset, uint64_t n, uint64_t *left, struct build_id *ret)
 {
     _cleanup_free_ void *notes = NULL;
-    int rc = elf_load(elf, offset, n, NOTES_MAX, &notes);
+    int rc = elf_load(elf, offset, n, *left < NOTES_MAX ? (size_t)*left : NOTES_MAX, &notes);
 
     if (rc < 0)
         return rc;
+    *left -= n;
     return note_build_id(notes, (size_t)n, ret);
+}
+
+static bool ends_search(int rc)
+{
+    return rc == -ENOMEM || rc == -EDQUOT;
 }
 
 int elf_build_id(struct elf *elf, struct build_id *ret)
 {
+    uint64_t left = NOTES_SUM;
     int found = -ENODATA, rc;
 
-    for (uint32_t i = 0; i < elf->segment_n && found <= 0 && found != -ENOMEM; i++)
+    for (uint32_t i = 0; i < elf->segment_n && found <= 0 && !ends_search(found); i++)
         if (elf->segments[i].type == ELF_SEGMENT_NOTE) {
-            rc = notes_at(elf, elf->segments[i].offset, elf->segments[i].file_bytes, ret);
+            rc = notes_at(elf, elf->segments[i].offset, elf->segments[i].file_bytes, &left, ret);
             found = rc == -ENODATA ? found : rc;
         }
-    if (found > 0 || found == -ENOMEM)
+    if (found > 0 || ends_search(found))
         return found;
     /* No segment has it, or its offset is wrong, as it is in debug files: the sections tell. */
     rc = elf_sections(elf);
     if (rc < 0)
         return found == -ENODATA ? rc : found;
-    for (uint32_t i = 0; i < elf->section_n && found <= 0 && found != -ENOMEM; i++)
+    for (uint32_t i = 0; i < elf->section_n && found <= 0 && !ends_search(found); i++)
         if (elf->sections[i].type == ELF_SECTION_NOTE) {
-            rc = notes_at(elf, elf->sections[i].offset, elf->sections[i].bytes, ret);
+            rc = notes_at(elf, elf->sections[i].offset, elf->sections[i].bytes, &left, ret);
             found = rc == -ENODATA ? found : rc;
         }
     return found;

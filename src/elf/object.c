@@ -18,10 +18,11 @@ struct build_id object_build_id(const struct rk_module *module)
     return id;
 }
 
-/* Whether that is about this process, not about the file: there is no use in looking elsewhere. */
+/* Whether that is about this process, not about the file: there is no use in looking elsewhere. Nor is there once the
+ * budget is spent. */
 static bool is_own_trouble(int rc)
 {
-    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
+    return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE || rc == -EDQUOT;
 }
 
 /* 1: it is the file that was mapped; 0: that can't be known; -ESTALE: it is another; -errno. */
@@ -46,12 +47,12 @@ static int prove(struct elf *elf, const struct rk_module *module, struct build_i
     return status.inode == module->inode ? 1 : -ESTALE;
 }
 
-static int open_proved(int root, const char *path, const struct rk_module *module, struct elf **ret,
-                       struct build_id *ret_id)
+static int open_proved(int root, const char *path, const struct rk_module *module, struct budget *budget,
+                       struct elf **ret, struct build_id *ret_id)
 {
     _cleanup_elf_ struct elf *elf = NULL;
     struct build_id id = {0};
-    int rc = elf_open_at(root, path, &elf, NULL);
+    int rc = elf_open_paid(root, path, budget, &elf, NULL);
 
     if (rc == 0)
         rc = prove(elf, module, &id);
@@ -63,8 +64,8 @@ static int open_proved(int root, const char *path, const struct rk_module *modul
 }
 
 /* Through the process that has it, while it lives. 1, -ENOENT, or what is about this process. */
-static int open_through(int root, const struct rk_module *module, char path[OBJECT_PATH_MAX],
-                        struct elf **ret, struct build_id *ret_id)
+static int open_through(int root, const struct rk_module *module, struct budget *budget,
+                        char path[OBJECT_PATH_MAX], struct elf **ret, struct build_id *ret_id)
 {
     for (int way = 0; module->pid > 0 && way < 3; way++) {
         int n;
@@ -77,7 +78,7 @@ static int open_through(int root, const struct rk_module *module, char path[OBJE
             n = snprintf(path, OBJECT_PATH_MAX, "/proc/%" PRId32 "/exe", module->pid);
         if (n >= OBJECT_PATH_MAX)
             continue;
-        int rc = open_proved(root, path, module, ret, ret_id);
+        int rc = open_proved(root, path, module, budget, ret, ret_id);
         if (rc > 0 || is_own_trouble(rc))
             return rc;
     }
@@ -96,8 +97,8 @@ static int open_vdso(const struct rk_module *module, struct elf **ret, struct bu
     return rc;
 }
 
-int object_open(int root, const struct rk_module *module, char ret_path[OBJECT_PATH_MAX], struct elf **ret,
-                struct build_id *ret_id)
+int object_open(int root, const struct rk_module *module, struct budget *budget,
+                char ret_path[OBJECT_PATH_MAX], struct elf **ret, struct build_id *ret_id)
 {
     _cleanup_elf_ struct elf *own = NULL;
     struct build_id id = {0};
@@ -107,14 +108,14 @@ int object_open(int root, const struct rk_module *module, char ret_path[OBJECT_P
         snprintf(ret_path, OBJECT_PATH_MAX, "[vdso]");
         return open_vdso(module, ret, ret_id);
     }
-    int rc = elf_open_at(root, module->path, &own, NULL);
+    int rc = elf_open_paid(root, module->path, budget, &own, NULL);
     if (rc == 0)
         proof = prove(own, module, &id);
     if (is_own_trouble(rc) || is_own_trouble(proof))
         return rc < 0 ? rc : proof;
     bool sure = rc == 0 && (proof > 0 || (proof == 0 && !module->deleted));
     if (!sure) {
-        int through = open_through(root, module, ret_path, ret, ret_id);
+        int through = open_through(root, module, budget, ret_path, ret, ret_id);
         if (through > 0 || is_own_trouble(through))
             return through;
         if (rc == 0 && module->build_id_bytes && proof < 0)
@@ -131,13 +132,13 @@ int object_open(int root, const struct rk_module *module, char ret_path[OBJECT_P
     return proof > 0;
 }
 
-int object_open_kept(int fd, const struct rk_module *module, char ret_path[OBJECT_PATH_MAX], struct elf **ret,
-                     struct build_id *ret_id)
+int object_open_kept(int fd, const struct rk_module *module, struct budget *budget,
+                     char ret_path[OBJECT_PATH_MAX], struct elf **ret, struct build_id *ret_id)
 {
     _cleanup_elf_ struct elf *elf = NULL;
     struct build_id id = {0};
     int copy = sys_duplicate(fd);
-    int rc = copy < 0 ? copy : elf_open_fd(copy, module->path, &elf, NULL);
+    int rc = copy < 0 ? copy : elf_open_fd_paid(copy, module->path, budget, &elf, NULL);
 
     if (rc == 0)
         rc = prove(elf, module, &id);
@@ -157,7 +158,7 @@ int object_find_build_id(int root, const struct rk_module *module, struct build_
     char path[OBJECT_PATH_MAX];
 
     if (!id.bytes) {
-        int rc = object_open(root, module, path, &elf, &id);
+        int rc = object_open(root, module, NULL, path, &elf, &id);
         if (rc < 0)
             return rc;
         if (rc == 0 && module->inode && elf->fd >= 0)

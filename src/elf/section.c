@@ -94,7 +94,8 @@ static int compression(struct cursor *c, bool old, uint32_t *ret_type, uint64_t 
     return c->bad ? -EBADMSG : 0;
 }
 
-static int decompress(const void *from, size_t n, bool old, size_t limit, void **ret, size_t *ret_n)
+static int decompress(struct elf *elf, const void *from, size_t n, bool old, size_t limit, void **ret,
+                      size_t *ret_n)
 {
     struct cursor c = cursor_of(from, n);
     uint32_t type;
@@ -106,6 +107,11 @@ static int decompress(const void *from, size_t n, bool old, size_t limit, void *
     size_t left = cursor_left(&c);
     if (bytes > limit || (type == COMPRESSED_ZLIB && bytes / ZLIB_RATIO > left))
         return -EBADMSG;
+    rc = budget_fits(elf->budget, bytes);
+    if (rc == 0)
+        rc = budget_step(elf->budget, bytes);
+    if (rc < 0)
+        return rc;
     _cleanup_free_ unsigned char *block = malloc((size_t)bytes + 1);
     if (!block)
         return -ENOMEM;
@@ -132,7 +138,7 @@ int elf_section_load(struct elf *elf, const struct elf_section *section, size_t 
     if (rc < 0)
         return rc;
     if (old || section->flags & ELF_SECTION_COMPRESSED)
-        return decompress(block, (size_t)section->bytes, old, limit, ret, ret_n);
+        return decompress(elf, block, (size_t)section->bytes, old, limit, ret, ret_n);
     *ret = TAKE_PTR(block);
     *ret_n = (size_t)section->bytes;
     return 0;
@@ -148,9 +154,21 @@ int elf_open_debugdata(struct elf *elf, struct elf **ret)
 
     if (rc == 0)
         rc = elf_section_load(elf, section, DEBUGDATA_MAX, &packed, &n);
+    if (rc == 0) {
+        uint64_t room = budget_room(elf->budget);
+        rc = xz_decode(packed, n, room < DEBUGDATA_OPEN_MAX ? (size_t)room : DEBUGDATA_OPEN_MAX, &open,
+                       &open_n);
+    }
     if (rc == 0)
-        rc = xz_decode(packed, n, DEBUGDATA_OPEN_MAX, &open, &open_n);
-    return rc < 0 ? rc : elf_open_owned(open, open_n, ".gnu_debugdata", ret, NULL);
+        rc = budget_step(elf->budget, open_n);
+    if (rc < 0) {
+        free(open);
+        return rc;
+    }
+    rc = elf_open_owned(open, open_n, ".gnu_debugdata", ret, NULL);
+    if (rc == 0)
+        (*ret)->budget = elf->budget;
+    return rc;
 }
 
 void elf_debug_path(const struct build_id *id, char ret[DEBUG_PATH_BYTES])
@@ -162,7 +180,7 @@ void elf_debug_path(const struct build_id *id, char ret[DEBUG_PATH_BYTES])
     snprintf(ret + n, DEBUG_PATH_BYTES - (size_t)n, ".debug");
 }
 
-int elf_open_debug(int root, const struct build_id *id, struct elf **ret)
+int elf_open_debug(int root, const struct build_id *id, struct budget *budget, struct elf **ret)
 {
     char path[DEBUG_PATH_BYTES];
     _cleanup_elf_ struct elf *elf = NULL;
@@ -171,7 +189,7 @@ int elf_open_debug(int root, const struct build_id *id, struct elf **ret)
     if (id->bytes < 2)
         return -ENOENT;
     elf_debug_path(id, path);
-    int rc = elf_open_at(root, path, &elf, NULL);
+    int rc = elf_open_paid(root, path, budget, &elf, NULL);
     if (rc == 0)
         rc = elf_build_id(elf, &own);
     if (rc < 0)

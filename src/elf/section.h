@@ -17,9 +17,12 @@ const struct elf_section *elf_section_next(const struct elf *elf, const struct e
 const char *elf_section_name(const struct elf *elf, const struct elf_section *section);
 
 /* Its bytes, as the linker had them, in new memory with a NUL behind them. 0; -EBADMSG damaged, or longer than `limit`;
- * -EOPNOTSUPP: compressed, and the library for that (libdeflate, libzstd) is not installed; -errno. */
+ * -EOPNOTSUPP: compressed, and the library for that (libdeflate, libzstd) is not installed; -errno. As elf_load() asks
+ * the budget. */
 int elf_section_load(struct elf *elf, const struct elf_section *section, size_t limit, void **ret,
                      size_t *ret_n);
+
+/* The files that belong to an elf are paid from its budget. */
 
 /* The ELF file inside .gnu_debugdata, compressed by xz: symbols that distributions add to stripped files. 0; -ENOENT:
  * it has none; -EOPNOTSUPP: liblzma is not installed; -errno. */
@@ -27,7 +30,7 @@ int elf_open_debugdata(struct elf *elf, struct elf **ret);
 
 /* /usr/lib/debug/.build-id/ab/cdef….debug below a root's descriptor, if it is there and has that build-id. 0, -ENOENT,
  * or -errno. And that path. */
-int elf_open_debug(int root, const struct build_id *id, struct elf **ret);
+int elf_open_debug(int root, const struct build_id *id, struct budget *budget, struct elf **ret);
 #define DEBUG_PATH_BYTES (sizeof "/usr/lib/debug/.build-id/" + 2 * BUILD_ID_MAX + sizeof "/.debug")
 void elf_debug_path(const struct build_id *id, char ret[DEBUG_PATH_BYTES]);
 

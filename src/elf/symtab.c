@@ -30,7 +30,10 @@ static int load(struct elf *elf, uint32_t section_type, bool with_names, struct 
         return -EBADMSG;
     const struct elf_section *names = &elf->sections[entries->link];
 
-    rc = elf_load(elf, entries->offset, entries->bytes, (size_t)SYMBOLS_MAX * SYMBOL_BYTES, &entries_block);
+    rc = budget_fits(elf->budget, with_names ? entries->bytes + names->bytes : entries->bytes);
+    if (rc == 0)
+        rc = elf_load(elf, entries->offset, entries->bytes, (size_t)SYMBOLS_MAX * SYMBOL_BYTES,
+                      &entries_block);
     if (rc == 0 && with_names)
         rc = elf_load(elf, names->offset, names->bytes, NAMES_MAX, &names_block);
     if (rc < 0)

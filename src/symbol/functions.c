@@ -135,11 +135,14 @@ static int gather(struct gathered *g, struct elf *elf, uint32_t section_type)
     return rc;
 }
 
-/* Takes what was gathered. */
-static int build(struct gathered *g, struct functions *ret)
+/* Takes what was gathered, and holds it. */
+static int build(struct gathered *g, struct budget *budget, struct functions *ret)
 {
     struct functions functions = {0};
-    int rc = g->n ? index_build(&functions.index, g->candidates, g->n, g->names) : -ENOENT;
+    int rc = budget_hold(budget, g->names_bytes + (uint64_t)g->n * sizeof *functions.index.entries);
+
+    if (rc == 0)
+        rc = g->n ? index_build(&functions.index, g->candidates, g->n, g->names) : -ENOENT;
 
     if (rc == 0) {
         functions.names = TAKE_PTR(g->names);
@@ -155,7 +158,7 @@ int functions_load(struct elf *elf, uint32_t section_type, struct functions *ret
     int rc = gather(&g, elf, section_type);
 
     if (rc == 0)
-        rc = build(&g, ret);
+        rc = build(&g, elf->budget, ret);
     gathered_free(&g);
     return rc;
 }
@@ -166,7 +169,7 @@ int functions_load_both(struct elf *elf, uint32_t section_type, struct elf *othe
     struct gathered g = {0};
     int first = gather(&g, elf, section_type);
     int second = first == -ENOMEM ? first : gather(&g, other, other_type);
-    int rc = second == -ENOMEM ? second : build(&g, ret);
+    int rc = second == -ENOMEM ? second : build(&g, elf->budget, ret);
 
     gathered_free(&g);
     return rc;

@@ -116,8 +116,8 @@ static int find_vmlinux(struct rk_symbolizer *symbolizer, const struct build_id 
     known->id = *id;
     *ret = known;
     return known->lines.asked ? 0
-           : module           ? ko_open(symbolizer->root, module, id, known)
-                              : vmlinux_open(symbolizer->root, id, known);
+           : module           ? ko_open(symbolizer->root, module, id, &symbolizer->kernel_budget, known)
+                              : vmlinux_open(symbolizer->root, id, &symbolizer->kernel_budget, known);
 }
 
 /* Where the kernel lay that the addresses are of, against where its file says: by the recording's _text; else, if it is

@@ -21,6 +21,7 @@ static const char *const places[] = {
 
 struct search {
     int root;
+    struct budget *budget;
     const char *name; /* without brackets */
     size_t name_bytes;
     const struct build_id *id;
@@ -48,7 +49,7 @@ static int try_file(struct search *s)
     _cleanup_elf_ struct elf *elf = NULL;
     const struct elf_section *info;
     struct build_id own = {0};
-    int rc = elf_open_at(s->root, s->path, &elf, NULL);
+    int rc = elf_open_paid(s->root, s->path, s->budget, &elf, NULL);
 
     if (rc == 0)
         rc = elf_build_id(elf, &own);
@@ -90,7 +91,7 @@ static int try_name(void *context, const char *name) // NOLINT(misc-no-recursion
 
 static int find_file(struct search *s)
 {
-    int rc = elf_open_debug(s->root, s->id, &s->found);
+    int rc = elf_open_debug(s->root, s->id, s->budget, &s->found);
 
     if (rc == 0)
         elf_debug_path(s->id, s->path);
@@ -101,9 +102,9 @@ static int find_file(struct search *s)
     return s->found ? 0 : is_own_trouble(rc) ? rc : -ENOENT;
 }
 
-int ko_open(int root, const char *name, const struct build_id *id, struct vmlinux *ret)
+int ko_open(int root, const char *name, const struct build_id *id, struct budget *budget, struct vmlinux *ret)
 {
-    struct search search = {.root = root, .name = name + (name[0] == '['), .id = id};
+    struct search search = {.root = root, .budget = budget, .name = name + (name[0] == '['), .id = id};
     struct vmlinux module = {.id = *id};
 
     search.name_bytes = strcspn(search.name, "]");

@@ -8,6 +8,7 @@
 
 /* Opens that of a module, whose name is as /proc/modules has it, paths below the root's descriptor. Its code is from address
  * 0 on (elf/relocate.h). As vmlinux_open(). */
-int ko_open(int root, const char *name, const struct build_id *id, struct vmlinux *ret);
+int ko_open(int root, const char *name, const struct build_id *id, struct budget *budget,
+            struct vmlinux *ret);
 
 #endif

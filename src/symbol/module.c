@@ -21,6 +21,9 @@ static int miss_of(int rc, uint32_t *ret)
     case -EBADMSG:
         *ret = RK_MISS_BAD_FILE;
         return 0;
+    case -EDQUOT:
+        *ret = RK_MISS_BUDGET;
+        return 0;
     case -ESTALE:
         *ret = RK_MISS_CHANGED;
         return 0;
@@ -67,11 +70,28 @@ static bool is_own_trouble(int rc)
     return rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE;
 }
 
+/* … or since its budget is spent. */
+static bool ends_search(int rc)
+{
+    return is_own_trouble(rc) || rc == -EDQUOT;
+}
+
+/* By build-id alone, of a depot. */
+static int find_stored(const struct module_search *search, const struct build_id *id, int what,
+                       struct elf **ret)
+{
+    int rc = depot_find(search->depot, id, what, ret);
+
+    if (rc == 0)
+        (*ret)->budget = search->budget;
+    return rc;
+}
+
 /* What is neither below the root nor beside the file: in a cache, or on a server. */
 static int find_debug(const struct module_search *search, const char *path, const struct build_id *id,
                       struct elf **ret)
 {
-    return path[0] == '[' ? -ENOENT : depot_find(search->depot, id, DEPOT_DEBUG, ret);
+    return path[0] == '[' ? -ENOENT : find_stored(search, id, DEPOT_DEBUG, ret);
 }
 
 /* By the build-id, else by the name that the file gives. */
@@ -80,11 +100,11 @@ static int load_debug(const struct module_search *search, const char *path, stru
 {
     _cleanup_elf_ struct elf *debug = NULL;
     char file[DEBUGLINK_PATH_BYTES];
-    int rc = elf_open_debug(search->root, &module->id, &debug);
+    int rc = elf_open_debug(search->root, &module->id, elf->budget, &debug);
 
-    if (rc < 0 && !is_own_trouble(rc))
+    if (rc < 0 && !ends_search(rc))
         rc = elf_open_debuglink(search->root, path, elf, file, &debug);
-    if (rc < 0 && !is_own_trouble(rc))
+    if (rc < 0 && !ends_search(rc))
         rc = find_debug(search, path, &module->id, &debug);
     return rc < 0 ? rc : add_table(module, debug, ELF_SECTION_SYMTAB);
 }
@@ -97,7 +117,7 @@ static int load_mini(struct elf *elf, struct module *module)
     int rc = elf_open_debugdata(elf, &mini);
 
     if (rc < 0)
-        return is_own_trouble(rc) ? rc : 1;
+        return ends_search(rc) ? rc : 1;
     rc = functions_load_both(mini, ELF_SECTION_SYMTAB, elf, ELF_SECTION_DYNSYM,
                              &module->tables[module->table_n]);
     if (rc == 0)
@@ -115,7 +135,7 @@ static int load_functions(const struct module_search *search, const char *path, 
     if (rc != -ENOENT)
         return rc;
     rc = load_debug(search, path, elf, module);
-    if (rc == 0 || is_own_trouble(rc))
+    if (rc == 0 || ends_search(rc))
         return rc;
     rc = load_mini(elf, module);
     if (rc <= 0)
@@ -157,7 +177,7 @@ static int open_debug_lines(const struct module_search *search, const char *path
     char file[DEBUGLINK_PATH_BYTES];
     struct dwarf_place place = {.program = path, .file = file, .depot = search->depot};
     struct elf *debug = NULL;
-    int rc = elf_open_debug(search->root, id, &debug);
+    int rc = elf_open_debug(search->root, id, own->budget, &debug);
 
     if (rc == 0) {
         elf_debug_path(id, file);
@@ -182,15 +202,14 @@ static int open_own(const struct module_search *search, const struct rk_module *
     struct build_id id = object_build_id(wanted);
 
     if (search->kept >= 0) {
-        int rc = object_open_kept(search->kept, wanted, path, ret, ret_id);
-        if (rc >= 0 || is_own_trouble(rc))
+        int rc = object_open_kept(search->kept, wanted, search->budget, path, ret, ret_id);
+        if (rc >= 0 || ends_search(rc))
             return rc;
     }
-    int rc = object_open(search->root, wanted, path, ret, ret_id);
-    if (rc >= 0 || is_own_trouble(rc))
+    int rc = object_open(search->root, wanted, search->budget, path, ret, ret_id);
+    if (rc >= 0 || ends_search(rc))
         return rc;
-    int found =
-        depot_find(search->depot, &id, wanted->kind == RK_MODULE_VDSO ? DEPOT_VDSO : DEPOT_PROGRAM, ret);
+    int found = find_stored(search, &id, wanted->kind == RK_MODULE_VDSO ? DEPOT_VDSO : DEPOT_PROGRAM, ret);
     if (found < 0)
         return is_own_trouble(found) ? found : rc;
     snprintf(path, OBJECT_PATH_MAX, "%s", wanted->path); /* what lies beside that is looked at closely */
@@ -230,6 +249,7 @@ int module_lines(const struct module_search *search, const struct rk_module *wan
                          : module->miss      ? module->miss
                          : rc == -EOPNOTSUPP ? RK_MISS_NO_LIBRARY
                          : rc == -EBADMSG    ? RK_MISS_BAD_FILE
+                         : rc == -EDQUOT     ? RK_MISS_BUDGET
                                              : RK_MISS_NO_LINES;
     module->lines.asked = true;
     return 0;
@@ -269,6 +289,8 @@ int module_describe(const struct module_search *search, const struct rk_module *
         if (is_own_trouble(rc))
             return rc;
         module->described = true;
+        if (rc == -EDQUOT)
+            return rc;
     }
     if (!module->unwind || tables_function(module->unwind, address, &range) < 0)
         return -ENOENT;

@@ -37,9 +37,10 @@ struct module {
 
 /* Where its files are looked for. */
 struct module_search {
-    int root;            /* a root's descriptor: paths are below it */
-    int kept;            /* its file, opened before; -1: it was not */
-    struct depot *depot; /* asked last, by build-id */
+    int root;              /* a root's descriptor: paths are below it */
+    int kept;              /* its file, opened before; -1: it was not */
+    struct depot *depot;   /* asked last, by build-id */
+    struct budget *budget; /* of the module; outlives it */
 };
 
 /* Loads what `wanted` names. 0, also where there is nothing to be had (miss says
@@ -54,7 +55,7 @@ void module_free(struct module *module);
 int module_lines(const struct module_search *search, const struct rk_module *wanted, struct module *module);
 
 /* The function that the file's unwind tables describe at an address; they are read at the first question. 0; -ENOENT:
- * none, or damaged; or -errno as above. */
+ * none, or damaged; -EDQUOT; or -errno as above. */
 int module_describe(const struct module_search *search, const struct rk_module *wanted, struct module *module,
                     uint64_t address, uint64_t *ret_start, uint64_t *ret_end);
 

@@ -211,7 +211,7 @@ static size_t text_bytes(const struct making *m, const struct rk_module *wanted)
 /* Opens what there is to ask; m->miss says why there is nothing. */
 static int find_origin(struct making *m, const struct rk_module *wanted, struct origin *ret)
 {
-    struct module_search search = symbolizer_search(m->symbolizer);
+    struct module_search search;
     struct cached *cached;
     int rc;
 
@@ -219,8 +219,11 @@ static int find_origin(struct making *m, const struct rk_module *wanted, struct 
     case RK_MODULE_FILE:
     case RK_MODULE_VDSO:
         rc = symbolizer_module(m->symbolizer, wanted, &cached);
-        if (rc == 0)
+        if (rc == 0) {
+            budget_refill(&cached->budget, m->n);
+            search = symbolizer_search(m->symbolizer, &cached->budget);
             rc = module_lines(&search, wanted, &cached->module);
+        }
         if (rc == 0) {
             m->miss = cached->module.lines.miss;
             *ret =
@@ -261,6 +264,8 @@ static int ask_lines(struct making *m, const struct rk_module *wanted, unsigned 
         m->miss = RK_MISS_NO_UNIT;
         shelf_use(&m->symbolizer->shelf, origin.lines);
         rc = ask(m, &origin, threads);
+        if (budget_spent(origin.lines->dwarf->elf->budget))
+            m->miss = RK_MISS_BUDGET;
         shelf_trim(&m->symbolizer->shelf, m->symbolizer->lines_bytes, SHELF_FILES);
     }
     pthread_mutex_unlock(&m->symbolizer->lock);

@@ -39,6 +39,8 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
     symbolizer->lines_bytes = o.lines_bytes ? o.lines_bytes : SHELF_BYTES;
     symbolizer->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     symbolizer->kept = -1;
+    budget_session(&symbolizer->budget, 0);
+    budget_module(&symbolizer->kernel_budget, &symbolizer->budget);
     symbolizer->root = sys_root_open(o.root);
     if (symbolizer->root < 0) {
         rc = symbolizer->root;
@@ -110,6 +112,7 @@ const char *rk_miss_text(uint32_t miss)
         [RK_MISS_NO_UNIT] = "its debug information does not cover the address",
         [RK_MISS_NO_LIBRARY] = "its debug information is compressed: install libdeflate and libzstd",
         [RK_MISS_NO_KALLSYMS] = "the kernel's list of names is unreadable: /proc/kallsyms",
+        [RK_MISS_BUDGET] = "reading the file takes more than its budget: RECKON_BUDGET (in MB) raises it",
     };
 
     return miss < sizeof texts / sizeof *texts ? texts[miss] : "unknown reason";
@@ -152,7 +155,8 @@ int symbolizer_module(struct rk_symbolizer *symbolizer, const struct rk_module *
     cached->next = first == TABLE_NONE ? 0 : first + 1;
     cached->path = arena_text(&symbolizer->texts, wanted->path, path_bytes);
     bool by_address = symbolizer->flags & RK_SYMBOLIZER_ADDRESSES;
-    struct module_search search = symbolizer_search(symbolizer);
+    budget_module(&cached->budget, &symbolizer->budget);
+    struct module_search search = symbolizer_search(symbolizer, &cached->budget);
     int rc = cached->path ? module_load(&search, wanted, by_address, &cached->module) : -ENOMEM;
     if (rc == 0)
         rc = vector_reserve(&symbolizer->modules, 1);
@@ -233,16 +237,18 @@ static int resolve_some(struct rk_symbolizer *symbolizer, const struct module *m
 
 /* What has no name is called by where it lies, as its file's unwind tables have it: prog+0x1130. The lock is held. */
 static int call_by_place(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
-                         struct module *module, uint64_t address, struct rk_symbol *ret)
+                         struct cached *cached, uint64_t address, struct rk_symbol *ret)
 {
-    struct module_search search = symbolizer_search(symbolizer);
+    struct module_search search = symbolizer_search(symbolizer, &cached->budget);
     const char *slash = strrchr(wanted->path, '/'), *base = slash && slash[1] ? slash + 1 : wanted->path;
     char text[280];
     uint64_t start, end;
-    int rc = module_describe(&search, wanted, module, address, &start, &end);
+    int rc = module_describe(&search, wanted, &cached->module, address, &start, &end);
 
+    if (budget_spent(&cached->budget) && rc < 0)
+        ret->miss = RK_MISS_BUDGET;
     if (rc < 0)
-        return rc == -ENOENT ? 0 : rc;
+        return rc == -ENOENT || rc == -EDQUOT ? 0 : rc;
     int n = snprintf(text, sizeof text, "%.255s+0x%" PRIx64, base, start);
     int64_t number = intern_add(&symbolizer->map_names, text, (size_t)n);
     if (number < 0)
@@ -255,7 +261,7 @@ static int call_by_place(struct rk_symbolizer *symbolizer, const struct rk_modul
 
 /* The same of all that have no name. */
 static int call_the_rest(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
-                         struct module *module, const uint64_t *offsets, size_t n, struct rk_symbol *ret)
+                         struct cached *cached, const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
     struct load load = {0};
     uint64_t address;
@@ -263,12 +269,12 @@ static int call_the_rest(struct rk_symbolizer *symbolizer, const struct rk_modul
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < n; i++) {
-        if (ret[i].name || !module_address(module, offsets[i], &load, &address))
+        if (ret[i].name || !module_address(&cached->module, offsets[i], &load, &address))
             continue;
         if (!locked)
             pthread_mutex_lock(&symbolizer->lock);
         locked = true;
-        rc = call_by_place(symbolizer, wanted, module, address, &ret[i]);
+        rc = call_by_place(symbolizer, wanted, cached, address, &ret[i]);
     }
     if (locked)
         pthread_mutex_unlock(&symbolizer->lock);
@@ -288,16 +294,15 @@ static int resolve_file(struct rk_symbolizer *symbolizer, const struct rk_module
     const struct module *module = &cached->module;
     if (module->miss) {
         symbolizer_miss(module->miss, n, ret);
-        return module->miss == RK_MISS_STRIPPED
-                   ? call_the_rest(symbolizer, wanted, &cached->module, offsets, n, ret)
-                   : 0;
+        return module->miss == RK_MISS_STRIPPED ? call_the_rest(symbolizer, wanted, cached, offsets, n, ret)
+                                                : 0;
     }
     struct load last = module->load_n ? module->loads[0] : (struct load){0};
     for (size_t i = 0, some; rc == 0 && i < n; i += some) {
         some = n - i < INDEX_BATCH ? n - i : INDEX_BATCH;
         rc = resolve_some(symbolizer, module, &last, offsets + i, some, ret + i);
     }
-    return rc < 0 ? rc : call_the_rest(symbolizer, wanted, &cached->module, offsets, n, ret);
+    return rc < 0 ? rc : call_the_rest(symbolizer, wanted, cached, offsets, n, ret);
 }
 
 /* The process's map, a new one if need be. Valid until the next call. NULL: out of memory. */

@@ -29,6 +29,7 @@ struct cached {
     uint64_t inode;
     const char *path;
     uint32_t next; /* of the same hash: index + 1, 0: none */
+    struct budget budget;
     struct module module;
 };
 
@@ -37,9 +38,11 @@ struct rk_symbolizer {
     int root;
     int kept; /* the file of the module that is asked about next; -1: none was kept. The caller's */
     uint32_t flags;
-    struct depot depot;   /* what is found by build-id alone */
-    pthread_mutex_t lock; /* held to load and to demangle */
-    struct arena texts;   /* paths, and names demangled */
+    struct depot depot;          /* what is found by build-id alone */
+    pthread_mutex_t lock;        /* held to load and to demangle */
+    struct budget budget;        /* of all modules' files */
+    struct budget kernel_budget; /* of the kernel's and its modules' */
+    struct arena texts;          /* paths, and names demangled */
     VECTOR(struct cached *) modules;
     struct table table; /* hash → index of the newest in modules */
 
@@ -60,10 +63,10 @@ struct rk_symbolizer {
     struct stored *stored; /* what a recording knows; NULL: nothing */
 };
 
-/* Where the files of the module that is asked about are looked for. */
-static inline struct module_search symbolizer_search(struct rk_symbolizer *symbolizer)
+/* Where the files of the module that is asked about are looked for, and what pays for them. */
+static inline struct module_search symbolizer_search(struct rk_symbolizer *symbolizer, struct budget *budget)
 {
-    return (struct module_search){symbolizer->root, symbolizer->kept, &symbolizer->depot};
+    return (struct module_search){symbolizer->root, symbolizer->kept, &symbolizer->depot, budget};
 }
 
 /* One more user: rk_symbolizer_free() takes one away. */

@@ -30,6 +30,7 @@ static const struct place places[] = {
 
 struct search {
     int root;
+    struct budget *budget;
     const struct place *place;
     const struct build_id *id;
     struct elf *found;
@@ -52,7 +53,7 @@ static int try_name(void *context, const char *name)
         snprintf(s->path, sizeof s->path, "/%s/%s%s", s->place->directory, name, s->place->behind) >=
             (int)sizeof s->path)
         return 0;
-    int rc = elf_open_at(s->root, s->path, &elf, NULL);
+    int rc = elf_open_paid(s->root, s->path, s->budget, &elf, NULL);
     if (rc == 0)
         rc = elf_build_id(elf, &own);
     if (rc < 0 || !build_id_same(&own, s->id))
@@ -64,7 +65,7 @@ static int try_name(void *context, const char *name)
 /* 0 or -ENOENT, -errno. */
 static int find_file(struct search *s)
 {
-    int rc = elf_open_debug(s->root, s->id, &s->found);
+    int rc = elf_open_debug(s->root, s->id, s->budget, &s->found);
 
     if (rc == 0)
         elf_debug_path(s->id, s->path);
@@ -90,13 +91,14 @@ uint32_t vmlinux_miss(int rc)
     return rc == 0             ? RK_MISS_NONE
            : rc == -EOPNOTSUPP ? RK_MISS_NO_LIBRARY
            : rc == -EBADMSG    ? RK_MISS_BAD_FILE
+           : rc == -EDQUOT     ? RK_MISS_BUDGET
                                : RK_MISS_NO_LINES;
 }
 
-int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret)
+int vmlinux_open(int root, const struct build_id *id, struct budget *budget, struct vmlinux *ret)
 {
     struct vmlinux vmlinux = {.id = *id};
-    struct search search = {.root = root, .id = id};
+    struct search search = {.root = root, .budget = budget, .id = id};
     int rc = id->bytes ? find_file(&search) : -ENOENT;
 
     if (rc == 0)

@@ -18,7 +18,7 @@ struct vmlinux {
 
 /* Opens the one with that build-id, paths below the root's descriptor. 0, also where there is none to be had (lines.miss says
  * why), or -errno where it was not the file's fault: -ENOMEM, -EMFILE, -ENFILE. */
-int vmlinux_open(int root, const struct build_id *id, struct vmlinux *ret);
+int vmlinux_open(int root, const struct build_id *id, struct budget *budget, struct vmlinux *ret);
 void vmlinux_close(struct vmlinux *vmlinux);
 
 /* Why there is no dwarf, by what opening it said. */

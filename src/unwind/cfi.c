@@ -5,6 +5,7 @@
 #include <errno.h>
 
 enum {
+    LETTERS_MAX = 16,    /* of an augmentation, its NUL among them: "zPLRSB" is the longest */
     STATES_MAX = 16,     /* remembered ones inside one another; compilers need two */
     STEPS_MAX = 1 << 18, /* instructions run for a row: enough for a function of megabytes */
 };
@@ -73,8 +74,11 @@ static int read_cie(const struct cfi_section *section, uint64_t offset, struct c
     if (id != (section->debug ? wide ? UINT64_MAX : UINT32_MAX : 0))
         return -EBADMSG;
     uint8_t version = cursor_u8(&c);
-    const char *letters = cursor_text(&c);
-    if (c.bad || (version != 1 && version != 3 && version != 4))
+    const char *letters =
+        cursor_left(&c) && memchr(c.at, 0, cursor_left(&c) < LETTERS_MAX ? cursor_left(&c) : LETTERS_MAX)
+            ? cursor_text(&c)
+            : NULL;
+    if (!letters || c.bad || (version != 1 && version != 3 && version != 4))
         return -EBADMSG;
     if (letters[0] == 'e' && letters[1] == 'h') { /* gcc before 3.0 */
         cursor_u64(&c);

@@ -144,6 +144,7 @@ const char *rk_unwind_reason_text(uint32_t reason)
         [RK_UNWIND_NO_VALUE] = "a register that is needed is not known",
         [RK_UNWIND_ELSEWHERE] = "what is needed lies outside of the stack",
         [RK_UNWIND_BACKWARD] = "the caller's frame would lie below its callee's",
+        [RK_UNWIND_BUDGET] = "reading the file takes more than its budget: RECKON_BUDGET (in MB) raises it",
     };
 
     return reason < sizeof texts / sizeof *texts ? texts[reason] : "unknown";

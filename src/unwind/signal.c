@@ -29,11 +29,12 @@ int signal_find(struct elf *elf, struct table_range *ret)
 }
 
 /* In one segment; blocks overlap by what might be half of it. */
-static bool search_segment(struct elf *elf, const struct elf_segment *s, unsigned char *block,
+static bool search_segment(struct elf *elf, const struct elf_segment *s, uint64_t *left, unsigned char *block,
                            struct table_range *ret)
 {
-    uint64_t n = s->file_bytes < CODE_MAX ? s->file_bytes : CODE_MAX, some;
+    uint64_t n = s->file_bytes < *left ? s->file_bytes : *left, some;
 
+    *left -= n;
     for (uint64_t at = 0; n - at >= sizeof restorer; at += some - sizeof restorer + 1) {
         some = n - at < BLOCK ? n - at : BLOCK;
         if (elf_read(elf, s->offset + at, block, (size_t)some) < 0)
@@ -52,11 +53,13 @@ int signal_search(struct elf *elf, struct table_range *ret)
 {
     _cleanup_free_ unsigned char *block = malloc(BLOCK);
 
+    uint64_t left = CODE_MAX;
+
     if (!block)
         return -ENOMEM;
     for (uint32_t i = 0; i < elf->segment_n; i++)
         if (elf->segments[i].type == ELF_SEGMENT_LOAD && elf->segments[i].flags & ELF_SEGMENT_EXECUTE &&
-            search_segment(elf, &elf->segments[i], block, ret))
+            search_segment(elf, &elf->segments[i], &left, block, ret))
             break;
     return 0;
 }

@@ -136,6 +136,11 @@ static int make_index(struct table_part *part)
     return 0;
 }
 
+static int hold(struct elf *elf, const struct table_part *part)
+{
+    return budget_hold(elf->budget, part->section.n + (uint64_t)part->index_n * sizeof *part->index);
+}
+
 /* .eh_frame, by its section where there is one, else by its header alone. */
 static int load_eh(struct elf *elf, struct table_part *part)
 {
@@ -167,7 +172,7 @@ static int load_eh(struct elf *elf, struct table_part *part)
     }
     if (rc == 0 && !part->sorted)
         rc = make_index(part);
-    return rc;
+    return rc == 0 ? hold(elf, part) : rc;
 }
 
 static int load_debug_frame(struct elf *elf, struct table_part *part)
@@ -182,7 +187,8 @@ static int load_debug_frame(struct elf *elf, struct table_part *part)
         return rc;
     part->section.bytes = bytes;
     part->section.debug = true;
-    return make_index(part);
+    rc = make_index(part);
+    return rc == 0 ? hold(elf, part) : rc;
 }
 
 static void free_part(struct table_part *part)
@@ -229,22 +235,26 @@ static void find_plts(struct elf *elf, struct tables *tables)
 
 static uint32_t reason_of(int rc)
 {
+    if (rc == -EDQUOT)
+        return RK_UNWIND_BUDGET;
     if (rc == -ESTALE)
         return RK_UNWIND_CHANGED;
     return rc == -ENOEXEC || rc == -EBADMSG || rc == -EOPNOTSUPP ? RK_UNWIND_BAD_FILE : RK_UNWIND_NO_FILE;
 }
 
-int tables_load(struct tables *tables, int root, const struct rk_module *module, uint32_t machine)
+int tables_load(struct tables *tables, int root, const struct rk_module *module, uint32_t machine,
+                struct budget *session)
 {
     _cleanup_elf_ struct elf *elf = NULL;
     char path[OBJECT_PATH_MAX];
 
     *tables = (struct tables){.module = *module};
+    budget_module(&tables->budget, session);
     if (module->kind == RK_MODULE_ANONYMOUS) {
         tables->reason = RK_UNWIND_ANONYMOUS;
         return 0;
     }
-    int rc = object_open(root, module, path, &elf, &tables->id);
+    int rc = object_open(root, module, &tables->budget, path, &elf, &tables->id);
     if (rc < 0) {
         tables->reason = reason_of(rc);
         return is_hard(rc) ? rc : 0;
@@ -333,7 +343,7 @@ static int try_debug(struct tables *tables, int root)
     _cleanup_elf_ struct elf *elf = NULL, *debug = NULL;
     struct build_id own = {0};
     char path[OBJECT_PATH_MAX];
-    int rc = object_open(root, &tables->module, path, &elf, &own);
+    int rc = object_open(root, &tables->module, &tables->budget, path, &elf, &own);
 
     if (rc >= 0 && !build_id_same(&own, &tables->id)) /* it has been replaced since */
         rc = -ENOENT;
@@ -343,9 +353,9 @@ static int try_debug(struct tables *tables, int root)
         tables->entry.end = tables->entry.start + ENTRY_BYTES;
     if (rc >= 0)
         rc = load_debug_frame(elf, &tables->debug);
-    if (rc < 0 && !is_hard(rc)) {
+    if (rc < 0 && !is_hard(rc) && rc != -EDQUOT) {
         free_part(&tables->debug);
-        rc = elf_open_debug(root, &tables->id, &debug);
+        rc = elf_open_debug(root, &tables->id, &tables->budget, &debug);
         if (rc == 0)
             rc = load_debug_frame(debug, &tables->debug);
     }

@@ -41,6 +41,7 @@ struct table_range {
 struct tables {
     uint32_t reason; /* enum rk_unwind_reason: why there is nothing at all; FINE: there may be something */
     bool debug_tried;
+    struct budget budget;    /* what reading it is paid from */
     struct rk_module module; /* its texts are the image's */
     struct build_id id;
     struct table_load {
@@ -54,8 +55,10 @@ struct tables {
     struct table_range entry;  /* where the program begins, which nobody called; known once debug_tried */
 };
 
-/* Reads a module's. 0, also where there is nothing to be had (`reason`), or -ENOMEM and the like. */
-int tables_load(struct tables *tables, int root, const struct rk_module *module, uint32_t machine);
+/* Reads a module's, paid from the session's budget; NULL: it has its own alone. 0, also where there is nothing to be had
+ * (`reason`), or -ENOMEM and the like. The tables stay where they are. */
+int tables_load(struct tables *tables, int root, const struct rk_module *module, uint32_t machine,
+                struct budget *session);
 void tables_free(struct tables *tables);
 
 /* The same of a file that is open, whatever its machine: .eh_frame alone. 0; -ENOENT: it has none; -errno. */

@@ -50,6 +50,7 @@ int rk_unwinder_open(const struct rk_unwinder_options *options, struct rk_unwind
     if (!unwinder)
         return fail_memory(e, RK_STAGE_IMAGE);
     unwinder->machine = machine;
+    budget_session(&unwinder->budget, 0);
     unwinder->root = sys_root_open(o.root);
     if (unwinder->root < 0) {
         rc = fail(e, unwinder->root, RK_STAGE_IMAGE, RK_CAUSE_NO_FILE, NULL, "%s: %s", o.root ? o.root : "/",
@@ -97,7 +98,7 @@ int unwinder_tables(struct rk_unwinder *unwinder, const struct rk_image *image, 
         struct tables *tables = malloc(sizeof *tables);
         if (!tables)
             return -ENOMEM;
-        rc = tables_load(tables, unwinder->root, &about, unwinder->machine->number);
+        rc = tables_load(tables, unwinder->root, &about, unwinder->machine->number, &unwinder->budget);
         if (rc < 0) {
             free(tables);
             return rc;
@@ -115,7 +116,8 @@ static struct rule without_table(const struct rk_unwinder *unwinder, const struc
         if (address >= tables->plts[i].start && address < tables->plts[i].end)
             return rule_of_plt(unwinder->machine, address - tables->plts[i].start);
     bool entry = address >= tables->entry.start && address < tables->entry.end;
-    return (struct rule){.kind = RULE_GUESS, .cfa = RK_UNWIND_NO_CFI, .flags = entry ? RULE_ENTRY : 0};
+    int16_t why = budget_spent(&tables->budget) ? RK_UNWIND_BUDGET : RK_UNWIND_NO_CFI;
+    return (struct rule){.kind = RULE_GUESS, .cfa = why, .flags = entry ? RULE_ENTRY : 0};
 }
 
 int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t offset, struct rule *ret)

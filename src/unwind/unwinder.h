@@ -12,6 +12,7 @@ struct rk_unwinder {
     const struct machine *machine;
     struct rk_image *image; /* the first one seen: shared, only read */
     int root;
+    struct budget budget; /* of all modules */
     struct rule_cache cache;
     VECTOR(struct tables *) modules; /* by number; NULL: not met yet */
     struct memo *memo;               /* NULL, or what keeps stacks; not ours */

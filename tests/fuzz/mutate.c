@@ -81,7 +81,7 @@ static void use_tables(const char *path, uint32_t machine, size_t n)
     struct tables tables;
 
     HOLDS(rk_unwinder_open(&options, &unwinder, NULL) == 0);
-    HOLDS(tables_load(&tables, unwinder->root, &module, machine) == 0);
+    HOLDS(tables_load(&tables, unwinder->root, &module, machine, NULL) == 0);
     for (int i = 0; i < ADDRESSES; i++) {
         uint64_t offset = next_random() % n;
         struct stack stack = {(const unsigned char *)words, 0x7000, sizeof words, true};

@@ -96,7 +96,7 @@ static void compare(const char *path)
     CHECK(file && elf_open_at(root, path, &elf, NULL) == 0);
     const struct machine *machine = machine_of(elf->machine);
     Dwarf_CFI *cfi = dwarf_getcfi_elf(file);
-    CHECK(machine && tables_load(&tables, root, &module, machine->number) == 0);
+    CHECK(machine && tables_load(&tables, root, &module, machine->number, NULL) == 0);
     tables.debug_tried = true; /* .eh_frame alone is compared */
     CHECK(cfi && tables.eh.section.n);
     uint64_t before = rows;

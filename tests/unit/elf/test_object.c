@@ -46,7 +46,7 @@ static const char *found(struct rk_module m)
     char path[OBJECT_PATH_MAX];
     struct elf *elf = NULL;
     struct build_id id;
-    int rc = object_open(root, &m, path, &elf, &id);
+    int rc = object_open(root, &m, NULL, path, &elf, &id);
 
     if (rc < 0)
         return strerrorname_np(-rc);
