@@ -4,13 +4,20 @@
 
 #include <errno.h>
 
+struct rk_events *events_keep(const struct rk_events *events)
+{
+    struct rk_events *kept = (struct rk_events *)(uintptr_t)events; /* its count alone changes */
+
+    __atomic_fetch_add(&kept->others, 1, __ATOMIC_RELAXED);
+    return kept;
+}
+
 struct rk_events *rk_events_free(struct rk_events *events)
 {
-    if (!events)
+    if (!events || __atomic_fetch_sub(&events->others, 1, __ATOMIC_ACQ_REL) > 0)
         return NULL;
     vector_free(&events->list);
     arena_free(&events->arena);
-    free(events->canonical);
     free(events);
     return NULL;
 }

@@ -2,7 +2,8 @@
  * Events from inside: what parsing made.
  *
  * `list` holds the public structs, each with what is needed to print it; their strings are in `arena` or in the
- * tables of names.c. `canonical` is made with the rest, so that printing can't fail.
+ * tables of names.c. `canonical` is made with the rest, so that printing can't fail. A set keeps the events that it was
+ * opened with, and so their strings; what rk_events_filter() replaces stays in `arena`.
  */
 #ifndef EVENT_EVENT_H
 #define EVENT_EVENT_H
@@ -29,25 +30,20 @@ struct event_item {
     const char *text;  /* … that text, with its modifiers, and … */
     const char *full;  /* … with its group's too */
     const struct rk_error *why; /* RK_EVENT_ABSENT: why it is unknown here; else NULL */
+    const char *canonical;      /* as rk_events_print() spells it: … */
+    size_t canonical_n;         /* … so many bytes of that text, no NUL */
+    const char *generic;        /* what all that `spread` are, each on its PMU; NULL: nothing */
 };
-
-/* What one event is called. Strings live as long as the set of events, canonical ones are the caller's to free. */
-struct event_names {
-    uint32_t number;  /* events that were made from one text have the same */
-    const char *text; /* as it was written */
-    const char *full; /* … with its group's modifiers */
-    char *canonical;  /* as rk_events_print() spells it */
-    char *generic; /* … and where it is one of several on a hybrid CPU, what they all are; NULL: nothing */
-};
-
-/* 0 and *ret, or -ENOMEM. */
-int events_names(const struct rk_events *events, size_t index, struct event_names *ret);
 
 struct rk_events {
+    uint32_t others;                /* sets that keep them beside their owner: events_keep() */
     VECTOR(struct event_item) list; /* by event.group, which ascends */
     struct arena arena;
-    char *canonical;
+    const char *canonical;
 };
+
+/* The same events; rk_events_free() once more. */
+struct rk_events *events_keep(const struct rk_events *events);
 
 CLEANUP_FUNCTION(events, struct rk_events, rk_events_free)
 

@@ -251,7 +251,6 @@ int rk_events_filter(struct rk_host *host, struct rk_events *events, size_t inde
     struct parser p = {.host = host, .text = filter, .at = filter, .events = events, .e = e};
     struct event_item *item = &events->list.items[index];
     const char *before = item->event.filter;
-    char *canonical = events->canonical;
     int rc = filter_read(&p, filter, strlen(filter), item);
 
     if (rc == 0 && *before) {
@@ -264,10 +263,7 @@ int rk_events_filter(struct rk_host *host, struct rk_events *events, size_t inde
     }
     if (rc == 0 && print_events(events) < 0)
         rc = fail_memory(e, RK_STAGE_EVENT);
-    if (rc < 0) {
+    if (rc < 0)
         item->event.filter = before;
-        return rc;
-    }
-    free(canonical);
-    return 0;
+    return rc;
 }

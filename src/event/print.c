@@ -95,61 +95,78 @@ static int add_event(struct text *text, const struct event_item *item, const cha
     return n == 0 ? 0 : !terms && add(text, ":", 1) < 0 ? -ENOMEM : add(text, letters, n);
 }
 
-int print_events(struct rk_events *events)
+/* What events of a hybrid CPU that one text became all are; NULL for others. */
+static const char *generic_name(const struct event_item *item)
 {
-    struct text text = {0};
-    size_t n = events->list.n;
+    const struct rk_event *event = &item->event;
+
+    return item->spread && (event->type == PERF_HARDWARE || event->type == PERF_HW_CACHE)
+               ? abi_event_name(event->type, event->config & UINT32_MAX)
+               : NULL;
+}
+
+/* Where an event stands in the text: its canonical spelling and the generic one. */
+struct place {
+    size_t canonical, canonical_n, generic;
+};
+
+static int add_all(struct text *text, const struct rk_events *events, struct place *places)
+{
     const struct event_item *list = events->list.items;
-    int rc = vector_reserve(&text.bytes, n * 24 + 1);
+    size_t n = events->list.n;
+    int rc = vector_reserve(&text->bytes, n * 24 + 1);
 
     for (size_t i = 0; rc == 0 && i < n; i++) {
         bool with_last = i > 0 && list[i - 1].event.group == list[i].event.group;
         bool with_next = i + 1 < n && list[i + 1].event.group == list[i].event.group;
         if (i > 0)
-            rc = add(&text, ",", 1);
+            rc = add(text, ",", 1);
         if (rc == 0 && !with_last && with_next)
-            rc = add(&text, "{", 1);
+            rc = add(text, "{", 1);
+        places[i].canonical = text->bytes.n;
         if (rc == 0)
-            rc = add_event(&text, &list[i], list[i].body);
+            rc = add_event(text, &list[i], list[i].body);
+        places[i].canonical_n = text->bytes.n - places[i].canonical;
         if (rc == 0 && with_last && !with_next)
-            rc = add(&text, "}", 1);
+            rc = add(text, "}", 1);
     }
-    if (rc == 0)
-        rc = add(&text, "", 1);
-    if (rc < 0) {
-        vector_free(&text.bytes);
-        return rc;
-    }
-    events->canonical = text.bytes.items;
-    return 0;
+    return rc == 0 ? add(text, "", 1) : rc;
 }
 
-static char *spell(const struct event_item *item, const char *body)
+/* Behind all of that, each with its NUL. */
+static int add_generic(struct text *text, const struct rk_events *events, struct place *places)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < events->list.n; i++) {
+        struct event_item alone = events->list.items[i];
+        if (!generic_name(&alone))
+            continue;
+        alone.terms = false;
+        places[i].generic = text->bytes.n;
+        rc = add_event(text, &alone, generic_name(&alone)) < 0 ? -ENOMEM : add(text, "", 1);
+    }
+    return rc;
+}
+
+int print_events(struct rk_events *events)
 {
     struct text text = {0};
+    struct place *places = calloc(events->list.n + 1, sizeof *places);
+    int rc = places ? add_all(&text, events, places) : -ENOMEM;
 
-    if (add_event(&text, item, body) < 0 || add(&text, "", 1) < 0)
-        vector_free(&text.bytes);
-    return text.bytes.items;
-}
-
-int events_names(const struct rk_events *events, size_t index, struct event_names *ret)
-{
-    const struct event_item *item = &events->list.items[index];
-    const struct rk_event *event = &item->event;
-    struct event_item alone = *item;
-    const char *generic = item->spread && (event->type == PERF_HARDWARE || event->type == PERF_HW_CACHE)
-                              ? abi_event_name(event->type, event->config & UINT32_MAX)
-                              : NULL;
-
-    *ret = (struct event_names){.number = item->number, .text = item->text, .full = item->full};
-    alone.terms = false;
-    ret->canonical = spell(item, item->body);
-    ret->generic = generic ? spell(&alone, generic) : NULL;
-    if (!ret->canonical || (generic && !ret->generic)) {
-        free(ret->canonical);
-        free(ret->generic);
-        return -ENOMEM;
+    if (rc == 0)
+        rc = add_generic(&text, events, places);
+    const char *at = rc == 0 ? arena_text(&events->arena, text.bytes.items, text.bytes.n) : NULL;
+    for (size_t i = 0; at && i < events->list.n; i++) {
+        struct event_item *item = &events->list.items[i];
+        item->canonical = at + places[i].canonical;
+        item->canonical_n = places[i].canonical_n;
+        item->generic = places[i].generic ? at + places[i].generic : NULL;
     }
-    return 0;
+    if (at)
+        events->canonical = at;
+    free(places);
+    vector_free(&text.bytes);
+    return at ? 0 : -ENOMEM;
 }

@@ -7,6 +7,7 @@
  *            the side-band records; each has sample_id_all, so that every record says when and whose it is.
  */
 #include "set/policy.h"
+#include "event/event.h"
 #include "host/host.h"
 #include "set/private.h"
 
@@ -26,12 +27,10 @@
 
 bool policy_samples(const struct rk_set_options *options, const struct rk_events *events)
 {
-    struct rk_event event = {.size = sizeof event};
-
     if (options->period || options->frequency || options->records)
         return true;
-    for (size_t i = 0; i < rk_events_count(events); i++)
-        if (rk_events_get(events, i, &event) == 0 && (event.period || event.frequency))
+    for (size_t i = 0; i < events->list.n; i++)
+        if (events->list.items[i].event.period || events->list.items[i].event.frequency)
             return true;
     return false;
 }
@@ -288,11 +287,11 @@ static bool traces(const char *pmu)
 static int refuse_trace(const struct rk_set_options *options, const struct rk_event *event,
                         struct rk_error *e)
 {
-    char remedy[sizeof e->remedy];
     bool sampled = options->period || options->frequency || event->period || event->frequency;
 
     if (!sampled || !traces(event->pmu))
         return 0;
+    char remedy[sizeof e->remedy];
     snprintf(remedy, sizeof remedy, "perf record -e %.60s", event->name);
     fail(e, -EOPNOTSUPP, RK_STAGE_OPEN, RK_CAUSE_UNSUPPORTED, remedy,
          "%s: %s writes a trace beside the ring (an AUX area), and reckon records none", event->name,
@@ -495,12 +494,13 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
 uint32_t policy_attr_size(const struct perf_attr *attr)
 {
     static const uint8_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136, 144};
-    const unsigned char *bytes = (const unsigned char *)attr;
-    size_t used = sizeof *attr, i = 0;
+    uint64_t words[sizeof *attr / sizeof(uint64_t)];
+    size_t used = sizeof words / sizeof *words, i = 0;
 
-    while (used > ATTR_SIZE_0 && !bytes[used - 1])
+    memcpy(words, attr, sizeof words);
+    while (used > ATTR_SIZE_0 / sizeof *words && !words[used - 1])
         used--;
-    while (sizes[i] < used)
+    while (sizes[i] < used * sizeof *words)
         i++;
     return sizes[i];
 }

@@ -30,10 +30,10 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* What an event may be asked for by; in set->texts. */
+/* What an event may be asked for by: strings of set->asked. */
 enum set_name {
     SET_NAME_SHOWN,     /* event.name */
-    SET_NAME_CANONICAL, /* as rk_events_print() spells it */
+    SET_NAME_CANONICAL, /* as rk_events_print() spells it: `canonical_n` bytes, no NUL */
     SET_NAME_FULL,      /* as it was written, with its group's modifiers … */
     SET_NAME_GENERIC,   /* … canonical, whatever PMU of a hybrid CPU it is on */
     SET_NAME_TEXT,      /* as it was written */
@@ -41,8 +41,9 @@ enum set_name {
 };
 
 struct set_event {
-    struct rk_event event;        /* as opened; its strings are in set->texts */
+    struct rk_event event;        /* as opened; its strings are those of set->asked */
     const char *names[SET_NAMES]; /* NULL: none of that kind */
+    size_t canonical_n;
     uint32_t number;              /* of the text that it was made from */
     struct perf_attr attr;        /* as opened; .size is the kernel's where it knew less */
     uint32_t leader;              /* index of its group's leader; its own where it leads or stands alone */
@@ -91,6 +92,7 @@ struct set_note {
 struct rk_set {
     uint32_t others;          /* handles that keep it beside its opener: set_keep() */
     struct rk_host *host;     /* kept */
+    struct rk_events *asked;  /* kept, for their strings; NULL until there are events */
     struct rk_host *own_host; /* rk_set_self(): closed with the set; else NULL */
     struct sys_fork *fork;    /* the host's, held, or NULL */
     const uint32_t *fork_word; /* … its word: 1 here, 0 in a forked child; without, one that is always 0 … */

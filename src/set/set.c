@@ -69,57 +69,32 @@ struct rk_set *rk_set_free(struct rk_set *set)
     free(set->sum_states);
     vector_free(&set->notes);
     arena_free(&set->texts);
+    rk_events_free(set->asked);
     rk_host_free(set->own_host);
     rk_host_free(set->host);
     free(set);
     return NULL;
 }
 
-/* What the event may be asked for by: rk_set_value(). */
-static int copy_names(struct rk_set *set, const struct rk_events *events, uint32_t event)
+static void take_events(struct rk_set *set, const struct rk_events *events)
 {
-    struct set_event *to = &set->events[event];
-    struct event_names names;
-    int rc = events_names(events, event, &names);
-
-    if (rc < 0)
-        return rc;
-    const char *from[SET_NAMES] = {[SET_NAME_SHOWN] = to->event.name,
-                                   [SET_NAME_CANONICAL] = names.canonical,
-                                   [SET_NAME_FULL] = names.full,
-                                   [SET_NAME_GENERIC] = names.generic,
-                                   [SET_NAME_TEXT] = names.text};
-    for (int kind = 0; kind < SET_NAMES && rc == 0; kind++)
-        if (from[kind] && !(to->names[kind] = arena_text(&set->texts, from[kind], strlen(from[kind]))))
-            rc = -ENOMEM;
-    to->number = names.number;
-    free(names.canonical);
-    free(names.generic);
-    return rc;
-}
-
-static int copy_events(struct rk_set *set, const struct rk_events *events)
-{
+    set->asked = events_keep(events);
     for (uint32_t i = 0; i < set->n_events; i++) {
-        struct rk_event *to = &set->events[i].event;
-        to->size = sizeof *to;
-        int rc = rk_events_get(events, i, to);
-        if (rc < 0)
-            return rc;
-        to->name = arena_text(&set->texts, to->name, strlen(to->name));
-        to->unit = arena_text(&set->texts, to->unit, strlen(to->unit));
-        to->pmu = arena_text(&set->texts, to->pmu, strlen(to->pmu));
-        to->probe = arena_text(&set->texts, to->probe, strlen(to->probe));
-        to->filter = arena_text(&set->texts, to->filter, strlen(to->filter));
-        if (!to->name || !to->unit || !to->pmu || !to->probe || !to->filter)
-            return -ENOMEM;
-        if ((rc = copy_names(set, events, i)) < 0)
-            return rc;
-        set->events[i].bound = where_is_bound(set->host, to);
-        if (to->flags & RK_EVENT_PRECISE_MAX)
-            to->precise = set->sampling ? 3 : 0; /* policy_step() goes down from there */
+        const struct event_item *from = &events->list.items[i];
+        struct set_event *to = &set->events[i];
+        to->event = from->event;
+        to->event.size = sizeof to->event;
+        to->number = from->number;
+        to->names[SET_NAME_SHOWN] = from->event.name;
+        to->names[SET_NAME_CANONICAL] = from->canonical;
+        to->canonical_n = from->canonical_n;
+        to->names[SET_NAME_FULL] = from->full;
+        to->names[SET_NAME_GENERIC] = from->generic;
+        to->names[SET_NAME_TEXT] = from->text;
+        to->bound = where_is_bound(set->host, &to->event);
+        if (to->event.flags & RK_EVENT_PRECISE_MAX)
+            to->event.precise = set->sampling ? 3 : 0; /* policy_step() goes down from there */
     }
-    return 0;
 }
 
 static int make_room(struct rk_set *set, const struct plan *plan)
@@ -280,17 +255,16 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
     set->pid = set->fork ? 0 : sys_process_id();
     if (rc == 0)
         rc = make_room(set, plan);
-    if (rc == 0)
-        rc = copy_events(set, events);
-    if (rc == 0)
+    if (rc == 0) {
+        take_events(set, events);
         rc = copy_cgroups(set, target);
+    }
     if (rc == 0)
         rc = copy_whom(set, target);
     if (rc == 0 && plan->on_cpus)
         rc = here_begin(set, plan);
     if (rc < 0)
-        return rc == -ENOMEM ? fail_memory(e, RK_STAGE_OPEN)
-                             : fail_argument(e, RK_STAGE_OPEN, "cannot read an event of the list");
+        return fail_memory(e, RK_STAGE_OPEN);
     rc = opening_run(set, plan, target, frozen, e);
     if (rc < 0)
         return rc;

@@ -27,7 +27,11 @@ struct sum {
 
 static bool is_called(const struct set_event *event, int kind, const char *name)
 {
-    return event->names[kind] && strcmp(event->names[kind], name) == 0;
+    const char *is = event->names[kind];
+
+    if (is && kind == SET_NAME_CANONICAL)
+        return strncmp(is, name, event->canonical_n) == 0 && !name[event->canonical_n];
+    return is && strcmp(is, name) == 0;
 }
 
 /* The first event of that name; by what, in *ret_kind. */

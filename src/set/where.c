@@ -79,17 +79,14 @@ bool where_carries(const struct rk_set *set, const struct set_group *group)
     return true;
 }
 
-int where_refuse(struct rk_host *host, const struct rk_event *event, const struct plan *plan,
-                 struct rk_error *e)
+/* It is on none of the plan's CPUs. */
+static int refuse(struct rk_host *host, const struct rk_event *event, struct rk_error *e)
 {
     char list[64], remedy[sizeof e->remedy];
     const int32_t *cpus = NULL;
     size_t n = 0;
     int rc = -ENOENT;
 
-    for (uint32_t i = 0; i < plan->n_slots; i++)
-        if (is_on(host, event, plan->slots[i].cpu))
-            return 0;
     struct host_pmu *pmu = host_pmu_find(host, event->pmu, &rc);
     if (!pmu || host_pmu_cpus(host, pmu, &cpus, &n) < 0)
         return 0;
@@ -99,4 +96,13 @@ int where_refuse(struct rk_host *host, const struct rk_event *event, const struc
          event->name, event->pmu, list);
     fail_event(e, event->name);
     return -ENODEV;
+}
+
+int where_refuse(struct rk_host *host, const struct rk_event *event, const struct plan *plan,
+                 struct rk_error *e)
+{
+    for (uint32_t i = 0; i < plan->n_slots; i++)
+        if (is_on(host, event, plan->slots[i].cpu))
+            return 0;
+    return refuse(host, event, e);
 }
