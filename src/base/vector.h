@@ -24,7 +24,7 @@
 
 /* Room for `extra` more items: 0 or -ENOMEM. */
 #define vector_reserve(vector, extra) \
-    vector_grow_((void **)&(vector)->items, &(vector)->room, (vector)->n, (extra), sizeof *(vector)->items)
+    vector_reserve_((void **)&(vector)->items, &(vector)->room, (vector)->n, (extra), sizeof *(vector)->items)
 
 #define vector_push(vector)          \
     (vector_reserve((vector), 1) < 0 \
@@ -39,5 +39,11 @@
     } while (0)
 
 int vector_grow_(void **items, size_t *room, size_t n, size_t extra, size_t item_size);
+
+/* Nearly always there is room, and nothing is called. */
+static inline int vector_reserve_(void **items, size_t *room, size_t n, size_t extra, size_t item_size)
+{
+    return __builtin_expect(extra <= *room - n, 1) ? 0 : vector_grow_(items, room, n, extra, item_size);
+}
 
 #endif

@@ -172,10 +172,15 @@ struct region_thread *regions_join(struct regions *regions)
     return thread;
 }
 
-void region_thread_read(struct region_thread *thread, struct rk_value *ret)
+static inline void read_now(struct region_thread *thread, struct rk_value *ret)
 {
     if (!thread->set || rk_set_read(thread->set, 0, ret, NULL, thread->tree.n_events) < 0)
         memset(ret, 0, thread->tree.n_events * sizeof *ret);
+}
+
+void region_thread_read(struct region_thread *thread, struct rk_value *ret)
+{
+    read_now(thread, ret);
 }
 
 bool region_thread_take(struct region_thread *thread, uint32_t who, int wait_ms)
@@ -204,7 +209,7 @@ int region_thread_begin(struct region_thread *thread, const struct rk_region *re
         return -EBUSY;
     int rc = tree_begin(&thread->tree, region->number, &values);
     if (rc == 0)
-        region_thread_read(thread, values);
+        read_now(thread, values);
     region_thread_give(thread);
     return rc;
 }
@@ -213,7 +218,7 @@ int region_thread_end(struct region_thread *thread, const struct rk_region *regi
 {
     if (!region_thread_take(thread, REGION_OWNER, 0))
         return -EBUSY;
-    region_thread_read(thread, thread->now);
+    read_now(thread, thread->now);
     int rc = tree_end(&thread->tree, region->number, thread->now);
     region_thread_give(thread);
     return rc;
