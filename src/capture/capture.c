@@ -18,6 +18,7 @@
 #include "capture/capture.h"
 
 #include "base/error.h"
+#include "base/unset.h"
 #include "capture/tracing.h"
 #include "host/host.h"
 #include "sys/process.h"
@@ -290,7 +291,7 @@ static bool is_cut(const struct rk_capture *c, const struct rk_sample *sample)
 /* Without the bit that the kernel left there by mistake (record/layout.h), of which perf dies. */
 static int append_mended(struct rk_capture *c, const struct rk_record *record)
 {
-    _Alignas(8) unsigned char copy[MAPPING_BYTES_MAX];
+    UNSET _Alignas(8) unsigned char copy[MAPPING_BYTES_MAX];
     struct perf_header header;
 
     memcpy(&header, record->data, sizeof header);

@@ -1,5 +1,6 @@
 #include "dwarf/name.h"
 
+#include "base/unset.h"
 #include "dwarf/constants.h"
 #include "dwarf/dwarf.h"
 #include "dwarf/form.h"
@@ -24,8 +25,8 @@ static bool read_die(const struct unit *unit, const struct abbrevs *abbrevs, con
     if (!abbrev || c.bad)
         return false;
     struct cursor specs = abbrev->specs;
-    for (struct spec spec; spec_next(&specs, &spec);) {
-        struct value value;
+    for (UNSET struct spec spec; spec_next(&specs, &spec);) {
+        UNSET struct value value;
         if (!form_read(&c, unit, spec.form, spec.implicit, &value))
             return false;
         switch (spec.attribute) {
@@ -130,7 +131,7 @@ static struct gathered find_about(struct names *names, const struct walk *walk, 
 
     for (unsigned hop = 0; hop < HOPS_MAX && at.file && !complete(&gathered); hop++) {
         const struct unit *in = unit;
-        struct said said;
+        UNSET struct said said;
         bool ok, own = at.file == unit->file && at.offset >= unit->die && at.offset < unit->end;
         if (own) {
             ok = read_die(unit, &walk->abbrevs, walk->bytes + (at.offset - unit->die),

@@ -1,5 +1,6 @@
 #include "dwarf/resolve.h"
 
+#include "base/unset.h"
 #include "dwarf/line.h"
 #include "dwarf/name.h"
 #include "dwarf/split.h"
@@ -38,7 +39,7 @@ struct worker {
 /* A path of the unit's line program, each looked at once. TEXT_NONE, a number, or -ENOMEM. */
 static int64_t file_text(struct worker *w, const struct unit *unit, uint32_t file)
 {
-    char path[PATH_BYTES];
+    UNSET char path[PATH_BYTES];
     uint32_t known = table_get(&w->files, file);
 
     if (known != TABLE_NONE)

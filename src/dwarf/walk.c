@@ -1,5 +1,6 @@
 #include "dwarf/walk.h"
 
+#include "base/unset.h"
 #include "dwarf/dwarf.h"
 #include "dwarf/form.h"
 #include "dwarf/ranges.h"
@@ -34,7 +35,7 @@ static inline bool step_over(struct cursor *c, const struct unit *unit, const st
                 return false;
             break;
         default: {
-            struct value value;
+            UNSET struct value value;
             if (!form_read(c, unit, step->form, step->implicit, &value))
                 return false;
         }
@@ -46,7 +47,7 @@ static bool skip_children(const struct walk *walk, const struct unit *unit, stru
                           const struct value *sibling)
 {
     const unsigned char *begin = c->end - (unit->end - unit->die);
-    struct die die;
+    UNSET struct die die;
 
     for (unsigned depth = 1;;) {
         if (sibling->form) {
@@ -157,19 +158,16 @@ static uint32_t top_of(const struct walk *walk, uint32_t node, uint32_t parent)
 }
 
 /* Whose questions may lie in a DIE: its parent's; in a loose unit its function's. */
-static struct level outer_of(const struct walk *walk, const struct unit *unit, bool function)
+static inline struct level outer_of(const struct walk *walk, const struct unit *unit, bool function)
 {
     const struct level *levels = walk->levels.items, *parent = &levels[walk->levels.n - 1];
-    struct level outer = *parent;
 
-    if (function) {
-        outer = levels[0];
-        outer.function = (uint32_t)walk->levels.n; /* where it will be */
-    } else if (unit->loose) {
-        outer = levels[parent->function];
-        outer.node = parent->node;
-    }
-    return outer;
+    if (function) /* where it will be */
+        return (struct level){levels[0].node, (uint32_t)walk->levels.n, levels[0].first, levels[0].last};
+    if (!unit->loose)
+        return *parent;
+    const struct level *whole = &levels[parent->function];
+    return (struct level){parent->node, whole->function, whole->first, whole->last};
 }
 
 /* A DIE with code: into it, or past it. */
@@ -218,7 +216,7 @@ static int walk_children(struct walk *walk, const struct unit *unit, struct curs
             continue;
         }
         const struct abbrev *abbrev = abbrevs_get(&walk->abbrevs, code);
-        struct die die;
+        UNSET struct die die;
         if (!abbrev)
             return -EBADMSG;
         for (unsigned i = 0; i < SLOT_N; i++)
@@ -242,7 +240,7 @@ static int walk_children(struct walk *walk, const struct unit *unit, struct curs
 
 static int walk_once(struct walk *walk, const struct unit *unit, struct question *questions, size_t n)
 {
-    struct die die;
+    UNSET struct die die; /* the root's is read by nobody */
 
     int rc = abbrevs_load(&walk->abbrevs, unit);
     if (rc == 0)

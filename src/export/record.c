@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/sink.h"
+#include "base/unset.h"
 #include "export/formats.h"
 #include "record/layout.h"
 
@@ -325,7 +326,7 @@ int rk_record_export(struct rk_stream *stream, const struct rk_record *record, c
         mine.fields = FIELDS_DEFAULT;
 
     struct output out = output_to(sink);
-    struct record decoded;
+    UNSET struct record decoded; /* record_decode() sets all of it */
     record_decode(stream, record, &mine, &decoded);
     writers[which](&decoded, &out);
     return export_end(&out, e);

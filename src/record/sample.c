@@ -11,6 +11,7 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
+#include "base/unset.h"
 
 #include <errno.h>
 
@@ -223,7 +224,7 @@ static bool sample_plain(const struct layout *layout, const struct rk_record *re
 int layout_sample(const struct layout *layout, const struct rk_record *record, struct rk_sample *ret)
 {
     struct cursor c = cursor_of(record->data, record->bytes);
-    struct rk_sample sample;
+    UNSET struct rk_sample sample;
 
     if (record->type != RK_RECORD_SAMPLE)
         return -EINVAL;

@@ -6,6 +6,7 @@
  *
  * A single ring whose events all have the same plain layout is read by the batch (batch.c).
  */
+#include "base/unset.h"
 #include "stream/batch.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ bool columns_take(struct rk_stream *st, struct rk_columns *columns, const struct
 int64_t rk_stream_columns(struct rk_stream *st, struct rk_columns *columns)
 {
     const struct rk_record *record;
-    struct batch b;
+    UNSET struct batch b; /* batch_begin() sets it, or it is not looked at */
     uint64_t row = 0;
     int r = 1;
 

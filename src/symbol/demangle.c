@@ -9,6 +9,8 @@
 #else
 #include <demangle.h> /* Fedora's place for it */
 #endif
+#include "base/unset.h"
+
 #include <setjmp.h>
 
 struct text {
@@ -60,9 +62,9 @@ bool demangle_available(void)
 
 const char *demangle(const char *name, struct arena *arena)
 {
-    char head[DEMANGLED_MAX];
+    UNSET char head[DEMANGLED_MAX];
     size_t n = strlen(name);
-    struct text text;
+    UNSET struct text text;
     bool stub = n > 4 && memcmp(name + n - 4, "@plt", 4) == 0;
 
     if (!looks_mangled(name) || n >= sizeof head)

@@ -1,6 +1,7 @@
 #include "symbol/index.h"
 
 #include "base/radix.h"
+#include "base/unset.h"
 
 #include <string.h>
 
@@ -208,7 +209,8 @@ void index_find_all(const struct index *index, const uint64_t *addresses, size_t
                     const struct index_entry **ret)
 {
     struct index in = *index; /* a copy: what is written can't alias it */
-    uint32_t from[INDEX_BATCH], to[INDEX_BATCH];
+    UNSET uint32_t from[INDEX_BATCH];
+    UNSET uint32_t to[INDEX_BATCH];
 
     if (in.n == 0) {
         memset(ret, 0, n * sizeof *ret);

@@ -7,6 +7,7 @@
 #include "symbol/symbolizer.h"
 
 #include "base/error.h"
+#include "base/unset.h"
 #include "symbol/demangle.h"
 #include "sys/file.h"
 
@@ -209,8 +210,8 @@ void symbolizer_miss(uint32_t miss, size_t n, struct rk_symbol *ret)
 static int resolve_some(struct rk_symbolizer *symbolizer, const struct module *module, struct load *last,
                         const uint64_t *offsets, size_t n, struct rk_symbol *ret)
 {
-    uint64_t addresses[INDEX_BATCH];
-    const struct index_entry *entries[INDEX_BATCH];
+    UNSET uint64_t addresses[INDEX_BATCH];
+    UNSET const struct index_entry *entries[INDEX_BATCH];
     const struct functions *first = &module->tables[0];
     struct load load = *last; /* a copy: the answers can't alias it */
     int rc = 0;

@@ -1,5 +1,6 @@
 #include "unwind/cfi.h"
 
+#include "base/unset.h"
 #include "unwind/pointer.h"
 
 #include <errno.h>
@@ -359,7 +360,7 @@ static int run(struct run *r, struct cursor c, uint64_t until)
 int cfi_row(const struct cfi_section *section, const struct cfi_entry *entry, uint64_t address,
             struct cfi_row *ret)
 {
-    struct run r;
+    UNSET struct run r; /* of its states as many are read as were written */
 
     r.section = section;
     r.entry = entry;

@@ -2,6 +2,7 @@
  * DW_OP_… as call frame information uses them: a stack machine over 64-bit numbers that may read registers and the
  * dumped stack. Jumps go anywhere inside the expression, so steps are counted.
  */
+#include "base/unset.h"
 #include "unwind/frame.h"
 
 enum { DEPTH = 64, STEPS = 1000 };
@@ -297,7 +298,7 @@ static bool other(struct machine_stack *m, uint8_t op)
 int expression_value(struct cursor program, const struct frame *frame, const struct stack *stack,
                      const uint64_t *cfa, uint64_t bias, uint64_t *ret)
 {
-    struct machine_stack m;
+    UNSET struct machine_stack m;
 
     m.program = program;
     m.begin = program.at;

@@ -4,6 +4,7 @@
 #include "unwind/walk.h"
 
 #include "base/error.h"
+#include "base/unset.h"
 #include "image/process.h"
 
 #include <errno.h>
@@ -67,8 +68,8 @@ static void remember(const struct walk *done, const struct machine *machine, con
                      .frame = *first};
     const uint32_t both = UINT32_C(1) << machine->sp | UINT32_C(1) << machine->fp;
     struct rule rule = {0};
-    uint64_t pcs[MEMO_FRAMES];
-    struct memo_reads reads;
+    UNSET uint64_t pcs[MEMO_FRAMES];
+    UNSET struct memo_reads reads;
     int trouble;
 
     if (!walk_leaf(&w, machine, &rule) || w.frame.pc == 0 || w.frame.known != both)

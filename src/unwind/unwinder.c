@@ -4,6 +4,7 @@
 #include "unwind/unwinder.h"
 
 #include "base/error.h"
+#include "base/unset.h"
 #include "sys/file.h"
 #include "unwind/signal.h"
 
@@ -123,8 +124,8 @@ static struct rule without_table(const struct rk_unwinder *unwinder, const struc
 int unwinder_rule(struct rk_unwinder *unwinder, struct tables *tables, uint64_t offset, struct rule *ret)
 {
     const struct cfi_section *section;
-    struct cfi_entry entry;
-    struct cfi_row row;
+    UNSET struct cfi_entry entry;
+    UNSET struct cfi_row row;
     uint64_t address;
 
     if (tables->reason != RK_UNWIND_FINE || tables_address(tables, offset, &address) < 0) {
@@ -155,8 +156,8 @@ int unwinder_run(struct rk_unwinder *unwinder, struct tables *tables, uint64_t o
 {
     const struct machine *machine = unwinder->machine;
     const struct cfi_section *section;
-    struct cfi_entry entry;
-    struct cfi_row row;
+    UNSET struct cfi_entry entry;
+    UNSET struct cfi_row row;
     uint64_t address = 0;
 
     if (tables_address(tables, offset, &address) < 0)
