@@ -202,13 +202,14 @@ static void note(struct record_names *names, const struct report *report, int st
         snprintf(names->note, sizeof names->note,
                  "names were not stored with it, because %s: keep the programs that were sampled", why);
     else if (report->left_out)
-        snprintf(names->note, sizeof names->note,
-                 "names of %s of %s addresses were not stored, to keep it short: keep the programs that were "
-                 "sampled",
-                 print_count(report->left_out, number, sizeof number), all);
+        snprintf(
+            names->note, sizeof names->note,
+            "names of %s of %s addresses were not stored, for want of room or time: keep the programs that "
+            "were sampled",
+            print_count(report->left_out, number, sizeof number), all);
     else if (report->unlined)
         snprintf(names->note, sizeof names->note,
-                 "lines of %s of %s addresses were not stored, to keep it short",
+                 "lines of %s of %s addresses were not stored, for want of room",
                  print_count(report->unlined, number, sizeof number), all);
 }
 
