@@ -58,7 +58,7 @@ int names_make_room(int fd)
 {
     struct addition addition = {PERFDATA_OWN_MAGIC, 1, {.bit = FEATURE_NAMES}};
     struct perfdata_header header;
-    uint64_t size, end, first;
+    uint64_t size, end = 0, first;
     bool regular = false;
     int rc = sys_file_size(fd, &size, &regular);
 
