@@ -77,6 +77,19 @@ class Samples:
             )  # fmt: skip
 
 
+def _remove_maps(pids: Iterable[int]) -> None:
+    """Removes what Pythons of these processes wrote down; other programs' maps stay."""
+    for pid in pids:
+        path = f"/tmp/perf-{pid}.map"
+        try:
+            with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                line = file.readline(4096).split(b" ", 2)
+            if len(line) == 3 and line[2].startswith(b"py::"):
+                os.unlink(path)
+        except OSError:
+            pass  # there is none, or it is another's
+
+
 class Sampler:
     """A program or a process that is sampled. Made by sample().
 
@@ -87,7 +100,7 @@ class Sampler:
     `async with`, which let the loop go on while a program ends that takes its time.
     """
 
-    def __init__(self, open_target: Any, events: str | None, options: dict[str, int], stacks: str, streams: Streams | None, command: tuple[bytes, ...], duration: int | None) -> None:
+    def __init__(self, open_target: Any, events: str | None, options: dict[str, int], stacks: str, streams: Streams | None, command: tuple[bytes, ...], duration: int | None, maps: bool = False) -> None:
         self._target: _native.Target = open_target()
         self._streams, self._words, self._duration = streams, command, duration
         self._stacks, self._options = stacks, options
@@ -98,6 +111,7 @@ class Sampler:
         self._loss: Loss | None = None
         self._closed = False
         self._pid = os.getpid()
+        self._maps: set[int] | None = set() if maps else None  #: processes whose /tmp/perf-PID.map goes at the end
         self.stdout: bytes | None = None  #: what the program wrote, where it was asked for by PIPE
         self.stderr: bytes | None = None
         self.notes: list[Note] = []
@@ -172,6 +186,8 @@ class Sampler:
         if not self._let_go():
             return
         if began(self._target):
+            if self._maps is not None:
+                self._maps.add(self._target.pid)
             end(self._target, steps)
             how = ended(self._target)
             self.returncode = None if how is None else -how[1] if how[1] else how[0]
@@ -182,6 +198,9 @@ class Sampler:
             self.stdout, self.stderr = self._streams.taken("stdout"), self._streams.taken("stderr")
             self._streams.close()
             self._streams = None
+        if self._maps:
+            _remove_maps(self._maps)
+            self._maps.clear()
 
     def __enter__(self) -> Sampler:
         return self
@@ -221,12 +240,18 @@ class Sampler:
         self._start(counters)
         return self._stream, time.monotonic_ns() + (self._duration or 0)
 
+    def _next(self, stream: _native.Stream) -> Samples:
+        batch = Samples(stream.next(self._batch))
+        if self._maps is not None:
+            self._maps.update(batch.pid)
+        return batch
+
     def _rest(self, stream: _native.Stream) -> Iterator[Samples]:
         """What is left when it is over."""
         assert self._set is not None
         self._set.disable()
         stream.drain()
-        while len(batch := Samples(stream.next(self._batch))):
+        while len(batch := self._next(stream)):
             yield batch
 
     def batches(self) -> Iterator[Samples]:
@@ -236,7 +261,7 @@ class Sampler:
             stream, deadline = self._begin(counters)
             while not self._over(deadline):
                 stream.wait(50)
-                while len(batch := Samples(stream.next(self._batch))):
+                while len(batch := self._next(stream)):
                     yield batch
                     if self._late(deadline):  # there may always be more
                         break
@@ -266,7 +291,7 @@ class Sampler:
                 finally:
                     timer.cancel()
                 ready.clear()
-                while len(batch := Samples(stream.next(self._batch))):
+                while len(batch := self._next(stream)):
                     for sample in batch:
                         yield sample
                     if self._late(deadline):
@@ -294,6 +319,7 @@ class Sampler:
         """Writes a recording, a perf.data file that perf reads too; how much was kept, lost, written."""
         extra = self._whole()
         counters = self._open(extra)
+        self._maps = None  # who reads the recording reads them
         capture = _native.Capture(host(), counters, self._target, path, self._words, int("stack_user" in extra), 0)
         try:
             self._start(counters)
@@ -329,7 +355,10 @@ class Sampler:
             stream.drain()
             while builder.feed(stream, self._batch):
                 pass
-            return Profile(builder.finish(stream))
+            profile = Profile(builder.finish(stream))
+            if self._maps is not None:
+                self._maps.update(profile.columns["thread_pid"])
+            return profile
         finally:
             self.close()
 
@@ -363,7 +392,8 @@ def sample(
     `freq` samples a second are taken, or one every `period` events; of cycles, or the clock where there are none. `stacks`
     are found "auto" (by unwind tables, else frame pointers), by "fp", or not at all, "none". `duration` ends it after so
     many seconds. With `python` a CPython of 3.12 or newer writes down what its functions are called (PYTHONPERFSUPPORT),
-    so that they appear in stacks.
+    so that they appear in stacks: to /tmp/perf-PID.map, which is removed at the end, of each process that was sampled. A
+    recording refers to it: record() leaves it, and what an env with PYTHONPERFSUPPORT=1 asked for stays too.
     """
     if stacks not in ("auto", "fp", "none"):
         raise ValueError('stacks is "auto", "fp" or "none"')
@@ -381,11 +411,14 @@ def sample(
     command = words(what)
     if env is not None and not isinstance(env, Mapping):
         raise TypeError(f"env is a mapping of names to values, not {env!r}")
+    maps = False
     if python:
-        env = {**(os.environ if env is None else env), "PYTHONPERFSUPPORT": "1"}
+        env = dict(os.environ if env is None else env)
+        maps = env.get("PYTHONPERFSUPPORT") != "1"
+        env["PYTHONPERFSUPPORT"] = "1"
     streams = Streams(stdin, stdout, stderr, None)
     try:
-        return Sampler(lambda: make_command([os.fsdecode(word) for word in command], env, cwd, streams.child), text, options, stacks, streams, command, span)
+        return Sampler(lambda: make_command([os.fsdecode(word) for word in command], env, cwd, streams.child), text, options, stacks, streams, command, span, maps)
     except BaseException:
         streams.close()
         raise

@@ -214,6 +214,32 @@ def test_pythons_own_stacks(maps_folder):
         pytest.skip("no Python of 3.12 or newer here")
 
 
+def test_pythons_own_maps(maps_folder):
+    """python=True leaves nothing in /tmp, of children neither; a recording's maps stay, and what was asked for otherwise."""
+    pythons = newer_pythons(maps_folder)
+    if not pythons:
+        pytest.skip("no Python of 3.12 or newer here")
+    command = [pythons[-1], "script.py"]
+    (maps_folder / "script.py").write_text(
+        "import os\nchild = os.fork()\n" + PERF_MAP + "sum(i * i for i in range(300000))\nif child:\n    assert os.waitpid(child, 0)[1] == 0\n"
+    )
+    told = set()
+
+    def left():
+        """→ of how many processes that began since, and how many left a map"""
+        new = set((maps_folder / "pids").read_text().split()) - told
+        told.update(new)
+        return len(new), sum(os.path.exists(f"/tmp/perf-{pid}.map") for pid in new)
+
+    left()
+    assert reckon.sample(command, python=True).profile().samples and left() == (2, 0)
+    assert list(reckon.sample(command, python=True)) and left() == (2, 0)
+    reckon.sample(command, python=True).record(maps_folder / "data")
+    assert left() == (2, 2)
+    assert reckon.sample(command, python=True, env={**os.environ, "PYTHONPERFSUPPORT": "1"}).profile().samples
+    assert left() == (2, 2)
+
+
 def test_notebook(tmp_path):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
