@@ -97,8 +97,9 @@ for clock in "" "-k monotonic" "-k realtime"; do
     shares data
     "$RECKON" report --by line data >out 2>err || fail "report --by line"
     grep -q 'an earlier one.*source.x:5' out && grep -q 'a later one.*source.x:7' out || fail "lines $clock"
-    marker=$("$RECKON" dump data 2>err | grep -o '[^ ]*/jit-[0-9]*\.dump$' | head -n 1)
-    [ -f "$marker" ] || fail "the recording does not say where the file is"
+    marker=$("$RECKON" dump data 2>err | sed -n 's,.* \(/.*/jit-[0-9]*\.dump\)$,\1,p' | head -n 1)
+    [ -f "$marker" ] && [ "$marker" -ef "${marker##*/}" ] || fail "the recording does not say where the file is"
+    marker=${marker##*/} # no blanks
     cp "$marker" other
     [ "$clock" = "-k realtime" ] || rm "$marker"
 done

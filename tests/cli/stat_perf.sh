@@ -22,12 +22,14 @@ for line in open(sys.argv[1]):
     if line.strip() and not line.startswith("#") and not line.startswith("Events"):
         print(";".join(shape(field) for field in fields))
 PY
-beside() { # options and a command
+both() { # options and a command
     for _ in 1 2 3 4 5; do # perf prints nothing where a program ends before the first interval is looked at
         perf stat -x ';' "$@" >out 2>perf.err || fail "perf stat $*"
         [ -s perf.err ] && break
     done
     "$RECKON" stat -x ';' "$@" >out 2>err || fail "stat $*"
+}
+compare() { # what was run by both
     python3 shape.py perf.err >theirs
     python3 shape.py err >ours
     [ -s theirs ] && cmp -s theirs ours && return
@@ -35,6 +37,10 @@ beside() { # options and a command
     diff perf.err err
     diff theirs ours
     exit 1
+}
+beside() {
+    both "$@"
+    compare "$@"
 }
 
 clocks=task-clock,page-faults,context-switches,cpu-migrations,minor-faults,alignment-faults
@@ -47,7 +53,11 @@ beside -e page-faults:u,task-clock:u true
 beside -r 3 -e task-clock,page-faults,cycles true
 beside -I 1000 -e page-faults,task-clock true # one interval, which the end cuts short
 beside -p $$ -e page-faults,task-clock sleep 0.01 # which does not run
-beside -D 1 -e page-faults,task-clock sleep 0.5
+for time in 0.02 0.2 2 20; do # on a busy machine it ends before anybody has switched its counters on
+    both -D 10 -e page-faults,task-clock sleep "$time"
+    grep -q 'not counted' perf.err err || break
+done
+compare -D 10 -e page-faults,task-clock sleep "$time"
 # What is not there has its own word. (perf leaves out more where it knows of a machine's events.)
 beside -e cycles,instructions,task-clock true
 if "$ROOM" all >/dev/null; then

@@ -167,6 +167,16 @@ static inline void use_directory_and_self(char *self, size_t size)
     CHECK(n == 0 && close(from) == 0 && close(to) == 0);
 }
 
+/* This program's file, for mappings of code. Opened once: where it is for its owner alone, root's child below has it. */
+static inline int own_file(void)
+{
+    static int fd = -1;
+    if (fd < 0)
+        fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    return fd;
+}
+
 /* Root runs the test once more, in a child that becomes a plain user; its verdict is ours. */
 static inline void as_plain_user(void (*test)(void))
 {

@@ -33,11 +33,9 @@ static void told(void)
 
     OK(rk_stream_live(s.set, &st, &e));
     EQUAL(rk_set_enable(s.set), 0);
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    void *at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    void *at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, own_file(), 0);
     CHECK(at != MAP_FAILED);
     munmap(at, page);
-    close(fd);
     prctl(PR_SET_NAME, "sideband-1");
     CHECK(pthread_create(&thread, NULL, nothing, NULL) == 0);
     pthread_join(thread, NULL);
@@ -84,9 +82,8 @@ static void mapped(uint32_t records)
     pthread_t thread;
     unsigned code = 0, data = 0, others = 0, born = 0, ended = 0;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    int fd = own_file();
 
-    CHECK(fd >= 0);
     OK(rk_stream_live(s.set, &st, &e));
     EQUAL(rk_set_enable(s.set), 0);
     void *execute = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
@@ -119,7 +116,6 @@ static void mapped(uint32_t records)
     EQUAL(ended, 1);
     munmap(execute, page);
     munmap(load, page);
-    close(fd);
     rk_stream_free(st);
     session_close(&s);
 }

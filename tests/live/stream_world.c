@@ -61,6 +61,11 @@ static void take(struct rk_stream *st)
     EQUAL(rc, 0);
 }
 
+static bool sampled(void)
+{
+    return seen_n > 0 && seen[seen_n - 1].type == RK_RECORD_SAMPLE;
+}
+
 /* How many of them are synthesised; they come first, and none of them twice. */
 static size_t made_first(void)
 {
@@ -105,11 +110,9 @@ static struct session attach(pid_t pid, const struct rk_set_options *o)
 static void *map_code(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    void *at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    void *at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, own_file(), 0);
 
-    CHECK(fd >= 0 && at != MAP_FAILED);
-    close(fd);
+    CHECK(at != MAP_FAILED);
     return at;
 }
 
@@ -206,8 +209,13 @@ static void recipe(void)
             here += a->self_samples[i];
     printf("attached: %" PRIu64 " samples, %" PRIu64 " unnamed, %" PRIu64 " where it burns\n",
            summary.samples, summary.unnamed, here);
-    CHECK(summary.samples >= 100 && summary.unnamed * 20 <= summary.samples);
-    CHECK(here * 2 > summary.samples);
+    CHECK(summary.samples >= 100);
+    if (access("/proc/self/exe", R_OK) == 0) {
+        CHECK(summary.unnamed * 20 <= summary.samples);
+        CHECK(here * 2 > summary.samples);
+    } else {
+        printf("this user may not read this program: it has no names for him\n");
+    }
     rk_aggregate_free(a);
     rk_profile_free(p);
     rk_stream_free(st);
@@ -231,10 +239,11 @@ static void exactly_once(bool enabled)
     OK(rk_stream_live(s.set, &st, &e));
     if (!enabled)
         EQUAL(rk_set_enable(s.set), 0);
-    usleep(50000);
+    seen_n = 0;
+    for (uint64_t begin = now_ns(); !sampled() && now_ns() - begin < 20000000000u; take(st))
+        usleep(50000);
     EQUAL(rk_set_disable(s.set), 0);
     OK(rk_stream_drain(st));
-    seen_n = 0;
     take(st);
     size_t n = made_first();
     for (size_t i = 0; i < n; i++) {
@@ -338,7 +347,7 @@ struct shared {
 static void map_on(struct shared *shared)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    int fd = own_file();
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     shared->begun = 1;
