@@ -7,6 +7,7 @@
 #include "options.h"
 #include "print.h"
 #include "recording.h"
+#include "view.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@ static const struct option table[] = {
     {'w', 0, "time", "FROM,TO", "only what lies between these times, in seconds; either may be missing"},
     {'S', 0, "stat", NULL, "sums by event and type: records, bytes, lost, span"},
     {'j', 0, "json", NULL, "one JSON object a line"},
+    VIEW_NAMES_OPTIONS,
     {0},
 };
 
@@ -32,6 +34,7 @@ struct dump {
     const char *path, *format;
     struct dump_filter filter;
     struct rk_record_options show;
+    struct rk_symbolizer_options names;
     bool stat;
     const char **events;
 };
@@ -126,7 +129,7 @@ static int dump(struct dump *d)
         return STATUS_FAILED;
     }
     if ((named || d->filter.comms) &&
-        dump_names_open(stream, d->show.fields & RK_FIELDS_LINES, &names, &e) < 0)
+        dump_names_open(stream, &d->names, d->show.fields & RK_FIELDS_LINES, &names, &e) < 0)
         return print_error("dump", &e);
     d->show.name = names ? dump_names_address : NULL;
     d->show.context = names;
@@ -188,6 +191,15 @@ static int take_option(struct options *o, int id, struct dump *d)
     case 'j':
         d->format = "json";
         break;
+    case VIEW_SYMFS:
+        d->names.symfs = o->value;
+        break;
+    case VIEW_VMLINUX:
+        d->names.vmlinux = o->value;
+        break;
+    case VIEW_KALLSYMS:
+        d->names.kallsyms = o->value;
+        break;
     }
     return 0;
 }
@@ -224,7 +236,7 @@ static int run(int argc, char **argv, struct dump *d)
 
 int verb_dump(int argc, char **argv)
 {
-    struct dump d = {.format = "text", .show.size = sizeof d.show};
+    struct dump d = {.format = "text", .show.size = sizeof d.show, .names.size = sizeof d.names};
 
     d.events = calloc((size_t)argc + 1, sizeof *d.events); /* as many -e as there are words, at most */
     if (!d.events) {

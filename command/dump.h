@@ -35,7 +35,9 @@ bool dump_owner(const struct rk_record *record, int32_t *pid, int32_t *tid);
 
 /* Names of threads and addresses, as of the last record. */
 struct dump_names;
-int dump_names_open(const struct rk_stream *stream, bool lines, struct dump_names **ret, struct rk_error *e);
+/* `where`: symfs, vmlinux, kallsyms. */
+int dump_names_open(const struct rk_stream *stream, const struct rk_symbolizer_options *where, bool lines,
+                    struct dump_names **ret, struct rk_error *e);
 void dump_names_close(struct dump_names **names);
 int dump_names_feed(struct dump_names *d, const struct rk_record *record);
 const char *dump_names_comm(const struct dump_names *d, const struct rk_record *record);

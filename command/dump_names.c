@@ -55,9 +55,12 @@ static int feed_build_ids(struct dump_names *d, const struct rk_stream *stream)
     return r < 0 ? r : 0;
 }
 
-int dump_names_open(const struct rk_stream *stream, bool lines, struct dump_names **ret, struct rk_error *e)
+int dump_names_open(const struct rk_stream *stream, const struct rk_symbolizer_options *where, bool lines,
+                    struct dump_names **ret, struct rk_error *e)
 {
     struct dump_names *d = calloc(1, sizeof *d);
+    struct rk_symbolizer_options options = *where;
+    struct rk_stream_info info = {.size = sizeof info};
     const void *names;
     size_t bytes;
 
@@ -72,8 +75,12 @@ int dump_names_open(const struct rk_stream *stream, bool lines, struct dump_name
         return -ENOMEM;
     }
     int r = rk_image_open(&d->image, e);
+    if (rk_stream_info(stream, &info) == 0) {
+        options.host = info.host;
+        options.kernel = info.kernel;
+    }
     if (r == 0)
-        r = rk_symbolizer_open(NULL, &d->symbolizer, e);
+        r = rk_symbolizer_open(&options, &d->symbolizer, e);
     if (r == 0 && rk_stream_names(stream, &names, &bytes) == 0)
         rk_symbolizer_names(d->symbolizer, names, bytes, NULL); /* without them the files are asked */
     if (r == 0 && (r = feed_build_ids(d, stream)) < 0)

@@ -10,6 +10,7 @@
 #include "handles.h"
 #include "options.h"
 #include "print.h"
+#include "view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -29,6 +30,7 @@ static const struct option table[] = {
     {'I', 0, "no-inline", NULL, "only the function that has a symbol, not those inlined into it"},
     {'D', 0, "no-demangle", NULL, "names of C++ and Rust as the file has them"},
     {'j', 0, "json", NULL, "one JSON object per address, a line each"},
+    VIEW_NAMES_OPTIONS,
     {0},
 };
 
@@ -38,6 +40,7 @@ struct work {
     uint64_t *addresses;
     size_t n;
     uint64_t line; /* of standard input; 0: words */
+    struct rk_symbolizer_options where;
 };
 
 /* 0, or STATUS_USAGE with the reason printed. */
@@ -54,7 +57,8 @@ static int take(struct work *w, const char *word)
                                             : "is not a hexadecimal address";
     else if (errno)
         why = "has more than 64 bits";
-    else if (!w->symbolize.exe && !w->symbolize.pid && address >> 56 != 0xff)
+    else if (!w->symbolize.exe && !w->symbolize.pid && !w->where.vmlinux && !w->where.kallsyms &&
+             address >> 56 != 0xff)
         why = "is not the kernel's: say whose it is, with --pid or --exe";
     if (!why) {
         w->addresses[w->n++] = address;
@@ -225,10 +229,11 @@ static int open_process(struct work *w)
 static int run(struct work *w, bool mangled)
 {
     struct symbolize *s = &w->symbolize;
-    struct rk_symbolizer_options options = {.size = sizeof options};
+    struct rk_symbolizer_options options = w->where;
     struct rk_error e = {.size = sizeof e};
 
-    options.flags = (s->exe ? RK_SYMBOLIZER_ADDRESSES : 0u) | (mangled ? RK_SYMBOLIZER_MANGLED : 0u);
+    options.flags =
+        (s->exe || options.vmlinux ? RK_SYMBOLIZER_ADDRESSES : 0u) | (mangled ? RK_SYMBOLIZER_MANGLED : 0u);
     if (s->exe) /* it is asked again and again: unpacked once, it stays */
         options.lines_bytes = UINT64_MAX;
     w->addresses = malloc(SYMBOLIZE_BATCH * sizeof *w->addresses);
@@ -258,7 +263,7 @@ int verb_symbolize(int argc, char **argv)
             "input. With neither --pid nor --exe they are the kernel's.",
         .table = table,
     };
-    struct work w = {.options = &o};
+    struct work w = {.options = &o, .where.size = sizeof w.where};
     bool mangled = false;
     uint64_t pid = 0;
     int id;
@@ -291,6 +296,15 @@ int verb_symbolize(int argc, char **argv)
         case 'j':
             w.symbolize.json = true;
             break;
+        case VIEW_SYMFS:
+            w.where.symfs = o.value;
+            break;
+        case VIEW_VMLINUX:
+            w.where.vmlinux = o.value;
+            break;
+        case VIEW_KALLSYMS:
+            w.where.kallsyms = o.value;
+            break;
         }
     if (id < 0)
         return options_status(id);
@@ -298,6 +312,11 @@ int verb_symbolize(int argc, char **argv)
         return options_wrong(&o, "--pid and --exe exclude each other");
     if (w.symbolize.json && (w.symbolize.pretty || w.symbolize.with_address))
         return options_wrong(&o, "--json has its own form, without --pretty and --addresses");
+    if ((w.where.vmlinux || w.where.kallsyms) && (pid || w.symbolize.exe))
+        return options_wrong(&o,
+                             "--vmlinux and --kallsyms name the kernel's addresses, without --pid and --exe");
+    if (w.where.symfs && !pid)
+        return options_wrong(&o, "--symfs is for the files of a process: --pid");
     w.symbolize.pid = (int32_t)pid;
     const char *given = w.symbolize.exe;
     int status = run(&w, mangled);

@@ -144,6 +144,15 @@ int view_take(const struct options *o, struct view *view, int id)
     case 'c':
         f->name = o->value;
         break;
+    case VIEW_SYMFS:
+        view->how.symfs = o->value;
+        break;
+    case VIEW_VMLINUX:
+        view->how.vmlinux = o->value;
+        break;
+    case VIEW_KALLSYMS:
+        view->how.kallsyms = o->value;
+        break;
     case VIEW_CGROUP:
         f->cgroup = o->value;
         break;

@@ -21,8 +21,20 @@ enum {
     VIEW_NO_INLINE,
     VIEW_RAW,
     VIEW_WEIGHT,
+    VIEW_SYMFS,
+    VIEW_VMLINUX,
+    VIEW_KALLSYMS,
     VIEW_OWN
 };
+
+/* Where names of a recording from elsewhere are; dump and symbolize have these rows too. */
+#define VIEW_NAMES_OPTIONS                                                                      \
+    {VIEW_SYMFS, 0, "symfs", "DIR",                                                             \
+     "look programs and libraries up below it: the recorded machine's files"},                  \
+        {VIEW_VMLINUX, 0, "vmlinux", "FILE", "the recorded kernel, with its symbols"},          \
+    {                                                                                           \
+        VIEW_KALLSYMS, 0, "kallsyms", "FILE", "a copy of the recorded machine's /proc/kallsyms" \
+    }
 
 /* Rows of a verb's table of options. */
 #define VIEW_OPTIONS                                                                                        \
@@ -40,6 +52,7 @@ enum {
         {VIEW_WEIGHT, 0, "weight", "WHAT",                                                                  \
          "what figures are of: event (time, or events; default) or samples, each the same"},                \
         {VIEW_NO_INLINE, 0, "no-inline", NULL, "functions that were inlined are no frames of their own"},   \
+        VIEW_NAMES_OPTIONS,                                                                                 \
     {                                                                                                       \
         VIEW_RAW, 0, "raw", NULL, "look return addresses up as they are, as perf does, not the byte before" \
     }

@@ -10,7 +10,7 @@ _reckon() {
     verb=${COMP_WORDS[1]}
 
     local options
-    local view='-e --event --time -p --pid --thread -c --comm -C --cpu --cgroup --source -d --module -S --symbol --weight --no-inline --raw'
+    local view='-e --event --time -p --pid --thread -c --comm -C --cpu --cgroup --source -d --module -S --symbol --weight --no-inline --symfs --vmlinux --kallsyms --raw'
     case $verb in
     stat)
         options='-e --event -d --detailed -p --pid -t --tid -a --all-cpus -C --cpu -G --cgroup --freeze
@@ -31,8 +31,8 @@ _reckon() {
     merge) options="-o --output --format --label $view -h --help" ;;
     export) options="--format -i --input -o --output $view -h --help" ;;
     archive) options='-i --input -o --output -q --quiet -h --help' ;;
-    symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json -h --help' ;;
-    dump) options='-i --input -F --fields --type -e --event -p --pid -t --tid -c --comm -C --cpu --time --stat --json -h --help' ;;
+    symbolize) options='-p --pid -e --exe -a --addresses -P --pretty -s --basenames --no-inline --no-demangle --json --symfs --vmlinux --kallsyms -h --help' ;;
+    dump) options='-i --input -F --fields --type -e --event -p --pid -t --tid -c --comm -C --cpu --time --stat --json --symfs --vmlinux --kallsyms -h --help' ;;
     list) options='--pmu --all --long --json -h --help' ;;
     doctor) options='--json -h --help' ;;
     *) return ;;
@@ -61,7 +61,7 @@ _reckon() {
         return
         ;;
     symbolize-p | symbolize--pid) return ;;
-    symbolize-e | symbolize--exe | *-o | *--output | *--html | *--input | report-i | export-i | archive-i | dump-i)
+    symbolize-e | symbolize--exe | *-o | *--output | *--html | *--input | *--symfs | *--vmlinux | *--kallsyms | report-i | export-i | archive-i | dump-i)
         mapfile -t COMPREPLY < <(compgen -f -- "$cur")
         return
         ;;

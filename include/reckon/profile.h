@@ -101,6 +101,10 @@ struct rk_profile_options {
     uint32_t reserved;
     const char *root; /* below it files and kallsyms are looked up; NULL: "/" */
     uint64_t wait_ns; /* rk_profile_stream(), live: how long it waits for records */
+
+    /* Where the recorded machine's files, its kernel's vmlinux, a copy of its /proc/kallsyms are now, as
+     * rk_symbolizer_options has them; NULL: not given. */
+    const char *symfs, *vmlinux, *kallsyms;
 };
 
 /*

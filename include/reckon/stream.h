@@ -46,6 +46,11 @@
  * not in order, are ordered by rounds, in at most 64 MiB (or four times the rings). A file of any size
  * without round marks costs 16 bytes per record, twice while it is sorted.
  *
+ * Leader sampling ({a,b}:S): the kernel samples a group's leader alone, with the counts of all. Read from a
+ * file, each member that counted since the leader's sample before becomes a sample of its own, at the same
+ * place, with the difference as its period; so does the leader. A live stream gives the leader's samples as
+ * they are: see rk_sample_read().
+ *
  * Samples whose user chain the kernel writes later (CALLCHAIN_DEFERRED) are held back for it, with all later
  * records, in at most 4 MiB. They come with the whole chain. If the thread ends first, or too much is held,
  * they come as they are.
@@ -198,6 +203,7 @@ struct rk_stream_info {
     /* Stacks that the recorder unwound, as rk_capture_stats has them; all 0: none, or the file does not
      * tell. */
     uint64_t stacks_whole, stacks_cut, stacks_broken, stacks_joined;
+    uint64_t recorded; /* 1: of a file or a pipe; 0: live */
 };
 RK_API int rk_stream_info(const struct rk_stream *stream, struct rk_stream_info *ret);
 

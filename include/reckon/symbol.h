@@ -57,7 +57,7 @@ struct rk_symbolizer;
 enum {
     /* rk_symbol.name and names of inlined functions are as the file has them. */
     RK_SYMBOLIZER_MANGLED = 1,
-    /* Offsets in files are addresses, as nm(1) and addr2line(1) show them. */
+    /* Offsets in files, and in a vmlinux that was given, are addresses, as nm(1) and addr2line(1) show them. */
     RK_SYMBOLIZER_ADDRESSES = 2,
     /* No server is asked, though DEBUGINFOD_URLS is set. */
     RK_SYMBOLIZER_NO_FETCH = 4,
@@ -72,6 +72,21 @@ struct rk_symbolizer_options {
 
     /* How much debug information stays in memory between calls. 0: 256 MB. */
     uint64_t lines_bytes;
+
+    /*
+     * Where the addresses were taken, uname(2)'s nodename and release, as rk_stream_info has them. NULL: on
+     * this machine; "": unknown. Of another machine, or an unknown one, a file here is used only if its
+     * build-id is the recorded one (of an unknown one, its inode will do), and this kernel only if it has the
+     * recorded build-id. Else the address has no name, and the reason is RK_MISS_ELSEWHERE.
+     */
+    const char *host, *kernel;
+
+    /*
+     * NULL, or where its files are now: a directory with a copy of the machine's files, below which the paths
+     * of modules and /usr/lib/debug are looked up; its kernel's vmlinux; a copy of its /proc/kallsyms. They are
+     * used whatever `host` and `kernel` are. A file with another build-id than the recorded one is ignored.
+     */
+    const char *symfs, *vmlinux, *kallsyms;
 };
 
 RK_API int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
@@ -117,6 +132,7 @@ enum rk_miss {
     RK_MISS_NO_LIBRARY,    /* lines: compressed, and the library that unpacks it is not installed */
     RK_MISS_NOT_YOURS,     /* code without a file, and its /tmp/perf-PID.map belongs to another user */
     RK_MISS_BUDGET,        /* reading the file takes more than the budget of a module: RECKON_BUDGET */
+    RK_MISS_ELSEWHERE,     /* perhaps of another machine, and nothing shows that what is here is the same */
 };
 RK_API const char *rk_miss_text(uint32_t miss);
 

@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* A lower one is no kernel of 32 bits. */
+#define LOWEST_KERNEL UINT64_C(0x40000000)
+
 int rk_image_open(struct rk_image **ret, struct rk_error *e)
 {
     if (!ret)
@@ -17,6 +20,7 @@ int rk_image_open(struct rk_image **ret, struct rk_error *e)
     if (users) {
         atomic_init(users, 1);
         image->users = users;
+        image->kernel_from = KERNEL_HALF;
     }
     if (!users || modules_init(&image->modules) < 0) {
         rk_image_free(image);
@@ -88,13 +92,33 @@ const char *rk_image_comm(const struct rk_image *image, int32_t pid, int32_t tid
     return intern_text(&image->modules.texts, number);
 }
 
+/*
+ * Where the kernel begins, by where it and its modules lie. That of a 32-bit machine has the upper part of 4 GiB, from a
+ * multiple of 256 MiB on (VMSPLIT: 0xc0000000, 0xb0000000, 0x80000000, 0x40000000); modules of arm lie a bit lower.
+ */
+static void learn_kernel(struct rk_image *image, const struct rk_mapping *mapping)
+{
+    bool proper = modules_is_kernel(mapping->path);
+    uint64_t at = proper && mapping->file_offset ? mapping->file_offset : mapping->start;
+
+    if (at >= KERNEL_HALF) {
+        image->kernel_from = KERNEL_HALF;
+        image->wide = true;
+    } else if (!image->wide && at >= LOWEST_KERNEL && at <= UINT32_MAX) {
+        at &= proper ? ~UINT64_C(0xfffffff) : ~UINT64_C(0xffffff);
+        image->kernel_from = at < image->kernel_from ? at : image->kernel_from;
+    }
+}
+
 int image_map(struct rk_image *image, struct space **space, const struct rk_mapping *mapping, uint64_t mounts)
 {
     bool kernel = mapping->pid == -1;
 
+    if (kernel)
+        learn_kernel(image, mapping);
     /* perf writes the kernel's own with a start of 0 for users who may not see its address. */
     if (mapping->length == 0 ||
-        (is_kernel_address(mapping->start) != kernel && !(kernel && modules_is_kernel(mapping->path))))
+        ((mapping->start >= image->kernel_from) != kernel && !(kernel && modules_is_kernel(mapping->path))))
         return 0;
     int64_t module = modules_add(&image->modules, mapping, mounts);
     if (module < 0)
@@ -148,9 +172,9 @@ int rk_image_find(const struct rk_image *image, int32_t pid, const uint64_t *add
         uint64_t address = addresses[i];
         if (!last || address - last->start >= last->end - last->start) {
             const struct mapping *found =
-                space_find(is_kernel_address(address) ? image->kernel : space, address);
+                space_find(address >= image->kernel_from ? image->kernel : space, address);
             if (!found) {
-                ret[i] = is_kernel_address(address)
+                ret[i] = address >= image->kernel_from
                              ? (struct rk_place){.module = MODULE_KERNEL, .offset = address}
                              : (struct rk_place){.module = RK_NO_MODULE, .status = none};
                 continue;

@@ -20,9 +20,12 @@ static size_t path_length(const char *path, bool *ret_deleted)
     return *ret_deleted ? n - (sizeof mark - 1) : n;
 }
 
+/* "[kernel.kallsyms]_text"; or the file that perf took for it: /usr/lib/debug/boot/vmlinux-4.10. */
 bool modules_is_kernel(const char *path)
 {
-    return begins(path, "[kernel");
+    const char *slash = strrchr(path, '/');
+
+    return begins(path, "[kernel") || (slash && begins(slash + 1, "vmlinux"));
 }
 
 static uint32_t kind_of(const char *path, int32_t pid)

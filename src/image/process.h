@@ -32,13 +32,18 @@ struct rk_image {
     struct table cgroups; /* id → number of the path in modules.texts */
     int32_t *ended;       /* the last IMAGE_ENDED processes that ended, in a ring; NULL: none yet */
     uint32_t ended_n;     /* how many ended so far */
-    struct space *kernel; /* modules, and code made at run time; all else of the upper half is the kernel's */
+    struct space
+        *kernel; /* modules, and code made at run time; all else from kernel_from on is the kernel's */
+    bool wide;   /* a mapping of the kernel's was in the upper half */
+    uint64_t kernel_from; /* KERNEL_HALF, or where the kernel of a 32-bit machine begins */
 };
 
-/* Addresses of the kernel's half, sign-extended from at most 57 bits; what lies between is nobody's. */
+/* The kernel's half, sign-extended from at most 57 bits; what lies between is nobody's. */
+#define KERNEL_HALF UINT64_C(0xff00000000000000)
+
 static inline bool is_kernel_address(uint64_t address)
 {
-    return address >= UINT64_C(0xff00000000000000);
+    return address >= KERNEL_HALF;
 }
 
 /* One more user: rk_image_free() takes one away. */

@@ -6,6 +6,7 @@
 #include "symbol/jitdump.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum {
     FLAGS = RK_PROFILE_EVENT | RK_PROFILE_NO_INLINE | RK_PROFILE_NO_LINES | RK_PROFILE_RAW,
@@ -13,12 +14,15 @@ enum {
 
 static int begin(struct rk_profile_builder *builder, struct rk_error *e)
 {
-    const char *root = builder->options.root;
+    struct rk_profile_options *o = &builder->options;
+    const char **const paths[BUILDER_PATHS] = {&o->root, &o->symfs, &o->vmlinux, &o->kallsyms};
 
-    builder->root = root ? strdup(root) : NULL;
-    builder->options.root = builder->root;
-    if (root && !builder->root)
-        return fail_memory(e, RK_STAGE_PROFILE);
+    for (size_t i = 0; i < BUILDER_PATHS; i++) {
+        const char *path = *paths[i];
+        if (path && !(builder->paths[i] = strdup(path)))
+            return fail_memory(e, RK_STAGE_PROFILE);
+        *paths[i] = builder->paths[i];
+    }
     return rk_image_open(&builder->image, e);
 }
 
@@ -97,10 +101,11 @@ static void free_samples(struct rk_profile_builder *builder)
 
 void builder_restart(struct rk_profile_builder *builder)
 {
+    struct rk_profile_builder old = *builder;
+
     free_samples(builder);
     *builder = (struct rk_profile_builder){
         .options = builder->options,
-        .root = builder->root,
         .image = builder->image,
         .generation_of = builder->generation_of,
         .generation = builder->generation,
@@ -109,6 +114,7 @@ void builder_restart(struct rk_profile_builder *builder)
         .unwinder_error = builder->unwinder_error,
         .slices.times = builder->options.times,
     };
+    memcpy(builder->paths, old.paths, sizeof old.paths);
 }
 
 struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_builder *builder)
@@ -120,7 +126,8 @@ struct rk_profile_builder *rk_profile_builder_free(struct rk_profile_builder *bu
     table_free(&builder->generation_of);
     jitcode_free(builder->jit);
     rk_unwinder_free(builder->unwinder);
-    free(builder->root);
+    for (size_t i = 0; i < BUILDER_PATHS; i++)
+        free(builder->paths[i]);
     free(builder);
     return NULL;
 }
@@ -147,8 +154,8 @@ static int learn_jit(struct rk_profile_builder *builder, const struct rk_record 
 
     if (rc < 0 || rk_image_module_get(builder->image, place.module, &module) < 0)
         return rc;
-    return jitcode_mapping(&builder->jit, builder->root, mapping->pid, timed ? record->time : 0, &module,
-                           place.module);
+    return jitcode_mapping(&builder->jit, builder->options.root, mapping->pid, timed ? record->time : 0,
+                           &module, place.module);
 }
 
 static int mapped(struct rk_profile_builder *builder, const struct rk_record *record,

@@ -40,9 +40,12 @@ struct chain_slot {
 };
 #define CHAIN_SLOTS 32768 /* a power of two */
 
+/* root, symfs, vmlinux and kallsyms of the options. */
+enum { BUILDER_PATHS = 4 };
+
 struct rk_profile_builder {
     struct rk_profile_options options;
-    char *root; /* what options.root points to, our own copy */
+    char *paths[BUILDER_PATHS]; /* our own copies of what the options point to */
     struct rk_image *image;
 
     VECTOR(struct frame) frames;

@@ -277,10 +277,29 @@ static void settle(struct rk_profile_builder *b)
     b->cache = NULL;
 }
 
+/* Where a recording's names are looked for; a live stream is of this machine. */
+static struct rk_symbolizer_options searched(const struct rk_profile_builder *builder,
+                                             const struct rk_stream *stream, struct rk_stream_info *info)
+{
+    const struct rk_profile_options *o = &builder->options;
+    struct rk_symbolizer_options options = {.size = sizeof options,
+                                            .root = o->root,
+                                            .symfs = o->symfs,
+                                            .vmlinux = o->vmlinux,
+                                            .kallsyms = o->kallsyms};
+
+    if (stream && rk_stream_info(stream, info) == 0 && info->recorded) {
+        options.host = info->host;
+        options.kernel = info->kernel;
+    }
+    return options;
+}
+
 static int finish_run(struct finish *f, struct rk_profile_builder *builder, const struct rk_stream *stream,
                       struct rk_profile **ret, struct rk_error *e)
 {
-    struct rk_symbolizer_options options = {.size = sizeof options, .root = builder->options.root};
+    struct rk_stream_info info = {.size = sizeof info};
+    struct rk_symbolizer_options options = searched(builder, stream, &info);
     struct rk_profile_summary summary;
     const void *names;
     size_t bytes;

@@ -288,6 +288,7 @@ void file_info(const struct rk_stream *st, struct rk_stream_info *ret)
     ret->architecture = info.architecture;
     ret->command = info.command;
     ret->tool = info.tool;
+    ret->recorded = 1;
     ret->stacks_whole = st->file->ledger.stacks.whole;
     ret->stacks_cut = st->file->ledger.stacks.cut;
     ret->stacks_broken = st->file->ledger.stacks.broken;

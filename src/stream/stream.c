@@ -28,6 +28,7 @@ struct rk_stream *rk_stream_free(struct rk_stream *st)
     vector_free(&st->events);
     table_free(&st->ids);
     order_free(&st->order);
+    members_free(st->members);
     deferred_free(st->deferred);
     formats_free(st->formats);
     free(st->fault);
@@ -246,8 +247,18 @@ static __attribute__((noinline)) int next_slowly(struct rk_stream *st, const str
 
     if (st->live && live_forked(st->live))
         return stream_fail(st, (struct stream_fault){.code = -ESTALE, .where = STREAM_FAULT_FORKED});
-    int r = st->deferred ? next_whole(st, &record) : next_in_order(st, &record);
-    return r == 1 ? hand_out(st, record, ret) : r;
+    const struct rk_record *member = members_next(st->members);
+    if (member)
+        return hand_out(st, member, ret);
+    for (int taken = 0; taken == 0;) {
+        int r = st->deferred ? next_whole(st, &record) : next_in_order(st, &record);
+        if (r != 1)
+            return r;
+        taken = members_take(st, record, &record);
+        if (taken < 0)
+            return stream_fail(st, (struct stream_fault){.code = taken, .where = STREAM_FAULT_QUEUE});
+    }
+    return hand_out(st, record, ret);
 }
 
 /* The next sample is of another event than the one before it. */
@@ -325,6 +336,8 @@ static __attribute__((noinline)) int sample_slowly(const struct rk_stream *st, c
     int r = event ? layout_sample(&event->layout, record, ret) : -EBADMSG;
     if (r == 0 && !event->layout.sample.period && ret->size >= __builtin_offsetof(struct rk_sample, pid))
         ret->period = event->period;
+    if (r == 0)
+        members_sample(st->members, record, ret);
     if (r == -EBADMSG)
         stream_fail(st, (struct stream_fault){.code = r,
                                               .where = STREAM_FAULT_SAMPLE,

@@ -20,6 +20,7 @@
 #include "ring/ring.h"
 #include "stream/deferred.h"
 #include "stream/ledger.h"
+#include "stream/members.h"
 #include "stream/order.h"
 
 #include <reckon/stream.h>
@@ -80,6 +81,7 @@ struct rk_stream {
     struct order order;
     struct rk_record record;         /* what `straight` gave last */
     const struct rk_record *pending; /* columns.c: seen, and not yet given */
+    struct members *members;         /* NULL: no sample carried those of a group */
     struct deferred *deferred;       /* NULL: no event defers its chains */
     struct stream_formats *formats;  /* fields.c: of tracepoints that were asked for */
     struct stream_fault *fault;

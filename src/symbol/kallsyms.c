@@ -183,11 +183,11 @@ int kallsyms_parse(char *text, size_t n, struct kallsyms *ret)
     return rc;
 }
 
-int kallsyms_load(int root, struct kallsyms *ret)
+int kallsyms_load(int root, const char *path, struct kallsyms *ret)
 {
     char *text;
     size_t n;
-    int rc = sys_file_load(root, "proc/kallsyms", FILE_MAX, &text, &n);
+    int rc = sys_file_load(root, path, FILE_MAX, &text, &n);
 
     if (rc < 0)
         return rc == -EPERM ? -EACCES : rc;

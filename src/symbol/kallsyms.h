@@ -21,8 +21,8 @@ struct kallsyms {
     uint64_t text, stext;         /* addresses of _text and _stext; 0: not there */
 };
 
-/* Reads proc/kallsyms below a root's descriptor. 0; -EACCES: hidden from this user; -ENOENT; -errno. */
-int kallsyms_load(int root, struct kallsyms *ret);
+/* Reads proc/kallsyms, or a copy of one, below a root's descriptor. 0; -EACCES: hidden from this user; -ENOENT; -errno. */
+int kallsyms_load(int root, const char *path, struct kallsyms *ret);
 
 /* From n bytes of text, with a NUL behind them, that malloc gave: they belong to the kallsyms from here on, also on
  * failure. As above. */

@@ -4,6 +4,7 @@
  */
 #include "symbol/ko.h"
 #include "symbol/symbolizer.h"
+#include "sys/file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,7 +13,10 @@ static int load_kernel(struct rk_symbolizer *symbolizer)
 {
     if (symbolizer->kernel_loaded)
         return 0;
-    int rc = kallsyms_load(symbolizer->root, &symbolizer->kallsyms);
+    _cleanup_close_ int slash = symbolizer->kallsyms_path ? sys_root_open(NULL) : -1;
+    int rc = symbolizer->kallsyms_path
+                 ? kallsyms_load(slash, symbolizer->kallsyms_path, &symbolizer->kallsyms)
+                 : kallsyms_load(symbolizer->root, "proc/kallsyms", &symbolizer->kallsyms);
     if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
         return rc;
     symbolizer->kernel_miss = rc == 0         ? RK_MISS_NONE
@@ -54,19 +58,103 @@ static bool is_of_module(const char *name, const struct rk_module *wanted)
     return !wanted->name || wanted->name[0] != '[' || strcmp(kallsyms_module(name), wanted->name) == 0;
 }
 
+/* Whether the running kernel is the one that the addresses are of, by the build-id of it or of its module, else by what
+ * the recording says of its machine. The lock is held. */
+static int judge_kernel(struct rk_symbolizer *symbolizer, const struct rk_module *wanted, uint32_t *ret_miss)
+{
+    struct build_id asked = object_build_id(wanted), own = {0};
+    enum origin_is origin = symbolizer->origin.kernel;
+    int rc = 0;
+
+    if (symbolizer->kallsyms_path) /* they are said to be its names */
+        return 0;
+    if (asked.bytes && wanted->kind == RK_MODULE_KERNEL) {
+        rc = ask_kernel(symbolizer);
+        own = symbolizer->kernel_build_id;
+    } else if (asked.bytes && origin != ORIGIN_HERE) {
+        rc = kernel_module_build_id(symbolizer->root, wanted->name ? wanted->name : wanted->path, &own);
+        rc = rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE ? rc : 0;
+    }
+    bool same = asked.bytes && own.bytes && build_id_same(&asked, &own);
+    if (same || (origin == ORIGIN_HERE && !(asked.bytes && own.bytes)))
+        return rc;
+    *ret_miss = origin == ORIGIN_UNKNOWN && !own.bytes ? RK_MISS_ELSEWHERE : RK_MISS_OTHER_KERNEL;
+    return rc;
+}
+
+/* The vmlinux that the caller named, opened at the first question. The lock is held. */
+static int given_vmlinux(struct rk_symbolizer *symbolizer, struct vmlinux **ret)
+{
+    if (!symbolizer->given) {
+        struct vmlinux *v = calloc(1, sizeof *v);
+        int rc = v && vector_reserve(&symbolizer->kernels, 1) == 0
+                     ? vmlinux_open_path(symbolizer->vmlinux, &symbolizer->kernel_budget, v)
+                     : -ENOMEM;
+        if (rc < 0) {
+            free(v);
+            return rc;
+        }
+        symbolizer->given = symbolizer->kernels.items[symbolizer->kernels.n++] = v;
+    }
+    *ret = symbolizer->given;
+    return 0;
+}
+
+/* Where that vmlinux has the addresses of a recorded kernel: they are so far off. */
+static uint32_t given_shift(const struct rk_symbolizer *symbolizer, const struct vmlinux *v,
+                            const struct rk_module *wanted, uint64_t *ret)
+{
+    struct build_id asked = object_build_id(wanted);
+    uint64_t text = v->text ? v->text : v->stext;
+
+    if (asked.bytes && v->id.bytes && !build_id_same(&asked, &v->id))
+        return RK_MISS_CHANGED;
+    if (symbolizer->flags & RK_SYMBOLIZER_ADDRESSES) /* as that file has them */
+        return RK_MISS_NONE;
+    *ret = wanted->start && text ? wanted->start - text : 0;
+    return wanted->start || !text ? RK_MISS_NONE : RK_MISS_KERNEL_HIDDEN;
+}
+
+/* The kernel's names by it. */
+static int resolve_given(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
+                         const uint64_t *addresses, size_t n, struct rk_symbol *ret)
+{
+    struct vmlinux *v = NULL;
+    uint64_t shift = 0;
+
+    pthread_mutex_lock(&symbolizer->lock);
+    int rc = given_vmlinux(symbolizer, &v);
+    pthread_mutex_unlock(&symbolizer->lock);
+    if (rc < 0)
+        return rc;
+    uint32_t miss = v->miss ? v->miss : given_shift(symbolizer, v, wanted, &shift);
+    if (miss != RK_MISS_NONE) {
+        symbolizer_miss(miss, n, ret);
+        return 0;
+    }
+    struct functions functions = v->functions; /* a copy: the answers can't alias it */
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        uint64_t address = addresses[i] - shift;
+        const struct index_entry *entry = index_find(&functions.index, address);
+        rc = symbolizer_answer(symbolizer, &functions.index, entry, functions.names, address,
+                               RK_MISS_NO_SYMBOL, &ret[i]);
+    }
+    return rc;
+}
+
 int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,
                               const uint64_t *addresses, size_t n, struct rk_symbol *ret)
 {
     struct build_id asked = object_build_id(wanted);
     const struct build_id *own = &symbolizer->kernel_build_id;
-    bool proper = wanted->kind == RK_MODULE_KERNEL; /* a module's build-id is not among the kernel's notes */
+    bool proper = wanted->kind == RK_MODULE_KERNEL, given = symbolizer->kallsyms_path;
     uint32_t miss = RK_MISS_NONE;
     uint64_t shift = 0;
 
+    if (proper && symbolizer->vmlinux)
+        return resolve_given(symbolizer, wanted, addresses, n, ret);
     pthread_mutex_lock(&symbolizer->lock);
-    int rc = proper && asked.bytes ? ask_kernel(symbolizer) : 0;
-    if (rc == 0 && proper && asked.bytes && own->bytes && !build_id_same(&asked, own))
-        miss = RK_MISS_OTHER_KERNEL;
+    int rc = judge_kernel(symbolizer, wanted, &miss);
     if (rc == 0 && miss == RK_MISS_NONE) {
         rc = load_kernel(symbolizer);
         miss = symbolizer->kernel_miss;
@@ -75,7 +163,7 @@ int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_
     if (rc < 0)
         return rc;
     if (miss == RK_MISS_NONE)
-        miss = kernel_shift(&symbolizer->kallsyms, wanted, asked.bytes && own->bytes, &shift);
+        miss = kernel_shift(&symbolizer->kallsyms, wanted, given || (asked.bytes && own->bytes), &shift);
     if (miss != RK_MISS_NONE) {
         symbolizer_miss(miss, n, ret);
         return 0;
@@ -116,8 +204,8 @@ static int find_vmlinux(struct rk_symbolizer *symbolizer, const struct build_id 
     known->id = *id;
     *ret = known;
     return known->lines.asked ? 0
-           : module           ? ko_open(symbolizer->root, module, id, &symbolizer->kernel_budget, known)
-                              : vmlinux_open(symbolizer->root, id, &symbolizer->kernel_budget, known);
+           : module           ? ko_open(symbolizer->files, module, id, &symbolizer->kernel_budget, known)
+                              : vmlinux_open(symbolizer->files, id, &symbolizer->kernel_budget, known);
 }
 
 /* Where the kernel lay that the addresses are of, against where its file says: by the recording's _text; else, if it is
@@ -146,6 +234,20 @@ int symbolizer_vmlinux(struct rk_symbolizer *symbolizer, const struct rk_module 
     bool told = id.bytes;
     int rc = ask_kernel(symbolizer);
 
+    if (symbolizer->vmlinux) {
+        rc = given_vmlinux(symbolizer, &vmlinux);
+        if (rc < 0)
+            return rc;
+        *ret_miss =
+            vmlinux->lines.miss ? vmlinux->lines.miss : given_shift(symbolizer, vmlinux, wanted, ret_shift);
+        *ret = *ret_miss ? NULL : &vmlinux->lines;
+        return 0;
+    }
+    if (rc == 0 && !told && symbolizer->origin.kernel != ORIGIN_HERE) {
+        *ret_miss = symbolizer->origin.kernel == ORIGIN_UNKNOWN ? RK_MISS_ELSEWHERE : RK_MISS_OTHER_KERNEL;
+        return 0;
+    }
+
     if (rc == 0 && !told)
         id = *own;
     bool runs = id.bytes && own->bytes && build_id_same(&id, own);
@@ -172,8 +274,10 @@ int symbolizer_ko(struct rk_symbolizer *symbolizer, const struct rk_module *want
     struct build_id id = object_build_id(wanted);
     struct vmlinux *module = NULL;
     const char *name = wanted->name ? wanted->name : wanted->path;
-    int rc = id.bytes ? 0 : kernel_module_build_id(symbolizer->root, name, &id);
+    int rc = 0;
 
+    if (!id.bytes && symbolizer->origin.kernel == ORIGIN_HERE)
+        rc = kernel_module_build_id(symbolizer->root, name, &id);
     if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE)
         return rc;
     rc = find_vmlinux(symbolizer, &id, name, &module);

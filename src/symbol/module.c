@@ -27,6 +27,9 @@ static int miss_of(int rc, uint32_t *ret)
     case -ESTALE:
         *ret = RK_MISS_CHANGED;
         return 0;
+    case -EXDEV:
+        *ret = RK_MISS_ELSEWHERE;
+        return 0;
     case -EOPNOTSUPP:
         *ret = RK_MISS_UNSUPPORTED;
         return 0;
@@ -195,7 +198,18 @@ static int open_debug_lines(const struct module_search *search, const char *path
     return rc < 0 ? rc : dwarf_open(search->root, &place, debug, ret);
 }
 
-/* Its own file: the one that was kept, else wherever it is, else a copy with the build-id that was mapped. */
+/* Whether a file that was opened may be taken for what ran: `proof` is object_open()'s. */
+static bool is_credible(const struct module_search *search, const struct rk_module *wanted, int proof)
+{
+    if (wanted->build_id_bytes) /* compared when it was opened */
+        return true;
+    if (wanted->kind == RK_MODULE_VDSO)
+        return search->origin.kernel == ORIGIN_HERE;
+    return search->origin.machine == ORIGIN_HERE || (search->origin.machine == ORIGIN_UNKNOWN && proof > 0);
+}
+
+/* Its own file: the one that was kept, else wherever it is, else a copy with the build-id that was mapped. -EXDEV: nothing
+ * shows that what is there is what ran. */
 static int open_own(const struct module_search *search, const struct rk_module *wanted,
                     char path[OBJECT_PATH_MAX], struct elf **ret, struct build_id *ret_id)
 {
@@ -207,6 +221,10 @@ static int open_own(const struct module_search *search, const struct rk_module *
             return rc;
     }
     int rc = object_open(search->root, wanted, search->budget, path, ret, ret_id);
+    if (rc >= 0 && !is_credible(search, wanted, rc)) {
+        *ret = elf_close(*ret);
+        rc = -EXDEV;
+    }
     if (rc >= 0 || ends_search(rc))
         return rc;
     int found = find_stored(search, &id, wanted->kind == RK_MODULE_VDSO ? DEPOT_VDSO : DEPOT_PROGRAM, ret);

@@ -10,6 +10,7 @@
 #include "elf/depot.h"
 #include "elf/object.h"
 #include "symbol/functions.h"
+#include "symbol/origin.h"
 #include "symbol/shelf.h"
 
 #include <reckon/module.h>
@@ -37,10 +38,11 @@ struct module {
 
 /* Where its files are looked for. */
 struct module_search {
-    int root;              /* a root's descriptor: paths are below it */
-    int kept;              /* its file, opened before; -1: it was not */
-    struct depot *depot;   /* asked last, by build-id */
-    struct budget *budget; /* of the module; outlives it */
+    int root;                 /* a root's descriptor: paths are below it */
+    int kept;                 /* its file, opened before; -1: it was not */
+    struct depot *depot;      /* asked last, by build-id */
+    struct budget *budget;    /* of the module; outlives it */
+    struct provenance origin; /* what was not mapped here has to be proven to be the same */
 };
 
 /* Loads what `wanted` names. 0, also where there is nothing to be had (miss says

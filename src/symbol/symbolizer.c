@@ -12,10 +12,36 @@
 #include "sys/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* What the caller named: a file that is not there is said at once. */
+static int open_given(struct rk_symbolizer *symbolizer, const struct rk_symbolizer_options *o,
+                      struct rk_error *e)
+{
+    const char *const paths[] = {o->vmlinux, o->kallsyms};
+    char **const kept[] = {&symbolizer->vmlinux, &symbolizer->kallsyms_path};
+    int rc = o->symfs ? sys_root_open(o->symfs) : symbolizer->root;
+
+    if (rc < 0)
+        return fail(e, rc, RK_STAGE_SYMBOL, RK_CAUSE_NO_FILE, NULL, "%s: %s", o->symfs, strerror(-rc));
+    symbolizer->files = rc;
+    for (size_t i = 0; i < 2; i++) {
+        if (!paths[i])
+            continue;
+        _cleanup_close_ int fd = sys_open(paths[i], O_RDONLY, 0);
+        if (fd < 0)
+            return fail(e, fd, RK_STAGE_SYMBOL, RK_CAUSE_NO_FILE, NULL, "%s: %s", paths[i], strerror(-fd));
+        *kept[i] = realpath(paths[i], NULL);
+        if (!*kept[i])
+            return fail_memory(e, RK_STAGE_SYMBOL);
+    }
+    return 0;
+}
 
 int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_symbolizer **ret,
                        struct rk_error *e)
@@ -50,8 +76,14 @@ int rk_symbolizer_open(const struct rk_symbolizer_options *options, struct rk_sy
                     strerror(-rc));
     }
     symbolizer->depot = depot_open(!(o.flags & RK_SYMBOLIZER_NO_FETCH));
-    *ret = symbolizer;
-    return 0;
+    symbolizer->files = symbolizer->root;
+    symbolizer->origin = provenance_find(symbolizer->root, o.host, o.kernel);
+    rc = open_given(symbolizer, &o, e);
+    if (rc < 0)
+        rk_symbolizer_free(symbolizer);
+    else
+        *ret = symbolizer;
+    return rc;
 }
 
 struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
@@ -82,6 +114,10 @@ struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
         }
         vector_free(&symbolizer->jits);
         pthread_mutex_destroy(&symbolizer->lock);
+        free(symbolizer->vmlinux);
+        free(symbolizer->kallsyms_path);
+        if (symbolizer->files != symbolizer->root)
+            sys_close(symbolizer->files);
         sys_close(symbolizer->root);
         depot_close(&symbolizer->depot);
         free(symbolizer);
@@ -112,6 +148,8 @@ const char *rk_miss_text(uint32_t miss)
         [RK_MISS_NO_LINES] = "no debug information is installed for it",
         [RK_MISS_NO_UNIT] = "its debug information does not cover the address",
         [RK_MISS_NO_LIBRARY] = "its debug information is compressed: install libdeflate and libzstd",
+        [RK_MISS_ELSEWHERE] =
+            "perhaps recorded on another machine, and no build-id shows that the file here is the same",
         [RK_MISS_NO_KALLSYMS] = "the kernel's list of names is unreadable: /proc/kallsyms",
         [RK_MISS_BUDGET] = "reading the file takes more than its budget: RECKON_BUDGET (in MB) raises it",
     };
@@ -385,7 +423,7 @@ int symbolizer_resolve_files(struct rk_symbolizer *symbolizer, const struct rk_m
     case RK_MODULE_KERNEL_CODE:
         return resolve_code(symbolizer, wanted, offsets, n, ret);
     case RK_MODULE_ANONYMOUS:
-        if (wanted->pid > 0)
+        if (symbolizer->origin.machine == ORIGIN_HERE && wanted->pid > 0)
             return resolve_map(symbolizer, wanted->pid, offsets, n, ret);
         symbolizer_miss(RK_MISS_ANONYMOUS, n, ret);
         return 0;

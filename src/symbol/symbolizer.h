@@ -11,6 +11,7 @@
 #include "symbol/jitnames.h"
 #include "symbol/kallsyms.h"
 #include "symbol/module.h"
+#include "symbol/origin.h"
 #include "symbol/perfmap.h"
 #include "symbol/shelf.h"
 #include "symbol/stored.h"
@@ -36,6 +37,9 @@ struct cached {
 struct rk_symbolizer {
     atomic_uint users; /* the caller, and answers */
     int root;
+    int files; /* below it modules' files are looked up: the root, or rk_symbolizer_options.symfs */
+    struct provenance origin;      /* whose addresses they are */
+    char *vmlinux, *kallsyms_path; /* as given; NULL: they were not */
     int kept; /* the file of the module that is asked about next; -1: none was kept. The caller's */
     uint32_t flags;
     struct depot depot;          /* what is found by build-id alone */
@@ -50,6 +54,7 @@ struct rk_symbolizer {
     struct build_id kernel_build_id; /* the running one's, once asked; 0 bytes: unknown */
     uint32_t kernel_miss;            /* once loaded: why there are no kernel names */
     struct kallsyms kallsyms;
+    struct vmlinux *given;            /* the one that was named, once opened; among these */
     VECTOR(struct vmlinux *) kernels; /* whose lines were asked for, and modules of theirs */
 
     struct shelved *shelf; /* what is open of all these */
@@ -66,7 +71,14 @@ struct rk_symbolizer {
 /* Where the files of the module that is asked about are looked for, and what pays for them. */
 static inline struct module_search symbolizer_search(struct rk_symbolizer *symbolizer, struct budget *budget)
 {
-    return (struct module_search){symbolizer->root, symbolizer->kept, &symbolizer->depot, budget};
+    bool given = symbolizer->files != symbolizer->root;
+    return (struct module_search){
+        .root = symbolizer->files,
+        .kept = symbolizer->kept,
+        .depot = &symbolizer->depot,
+        .budget = budget,
+        .origin = given ? (struct provenance){ORIGIN_HERE, symbolizer->origin.kernel} : symbolizer->origin,
+    };
 }
 
 /* One more user: rk_symbolizer_free() takes one away. */

@@ -119,8 +119,39 @@ int vmlinux_open(int root, const struct build_id *id, struct budget *budget, str
     return 0;
 }
 
+int vmlinux_open_path(const char *path, struct budget *budget, struct vmlinux *ret)
+{
+    _cleanup_close_ int root = sys_root_open(NULL);
+    _cleanup_elf_ struct elf *elf = NULL;
+    struct vmlinux v = {.lines.asked = true};
+    int rc = root < 0 ? root : elf_open_paid(root, path, budget, &elf, NULL);
+
+    if (rc == 0)
+        rc = elf_build_id(elf, &v.id);
+    if (elf && !is_own_trouble(rc))
+        rc = find_symbol(elf, "_text", &v.text);
+    if (rc == 0)
+        rc = find_symbol(elf, "_stext", &v.stext);
+    if (rc == 0)
+        rc = functions_load(elf, ELF_SECTION_SYMTAB, &v.functions);
+    v.miss = rc == 0             ? RK_MISS_NONE
+             : rc == -ENOENT     ? RK_MISS_STRIPPED
+             : rc == -EOPNOTSUPP ? RK_MISS_UNSUPPORTED
+                                 : RK_MISS_BAD_FILE;
+    if (rc == 0)
+        rc = dwarf_open(root, &(struct dwarf_place){path, path}, TAKE_PTR(elf), &v.lines.dwarf);
+    v.lines.miss = vmlinux_miss(rc);
+    if (is_own_trouble(rc)) {
+        vmlinux_close(&v);
+        return rc;
+    }
+    *ret = v;
+    return 0;
+}
+
 void vmlinux_close(struct vmlinux *vmlinux)
 {
+    functions_free(&vmlinux->functions);
     dwarf_close(vmlinux->lines.dwarf);
     *vmlinux = (struct vmlinux){0};
 }

@@ -2,6 +2,7 @@
  * Where the kernel and its modules lie, from /proc/kallsyms and /proc/modules.
  */
 #include "base/text.h"
+#include "elf/note.h"
 #include "record/encode.h"
 #include "sys/file.h"
 #include "world/world.h"
@@ -65,8 +66,9 @@ static int kernel_start(int root, const char **ret_name, uint64_t *ret)
     return 0;
 }
 
+/* `id`: its build-id; NULL: not given. */
 static int put_kernel_mapping(struct world *w, uint64_t start, uint64_t end, uint64_t offset,
-                              const char *path)
+                              const struct build_id *id, const char *path)
 {
     struct rk_record from = {.misc = MODE_KERNEL, .pid = -1};
     struct rk_mapping mapping = {.size = sizeof mapping,
@@ -77,6 +79,10 @@ static int put_kernel_mapping(struct world *w, uint64_t start, uint64_t end, uin
                                  .length = end - start,
                                  .file_offset = offset,
                                  .path = path};
+    if (id && id->bytes) {
+        mapping.build_id_bytes = id->bytes;
+        mapping.build_id = id->id;
+    }
     return world_put(w, encode_mapping(w->layout, &from, &mapping, w->buffer, sizeof w->buffer));
 }
 
@@ -123,10 +129,15 @@ int world_kernel(struct world *w)
             end = address;
     char path[32];
     snprintf(path, sizeof path, "[kernel.kallsyms]%s", symbol);
-    r = put_kernel_mapping(w, start, end, start, path);
+    /* By it a reader knows this kernel, also where the recording never gets its end, which says whose it is. */
+    struct build_id id = {0};
+    r = kernel_build_id(w->root, &id);
+    if (r == -ENOMEM || r == -EMFILE || r == -ENFILE)
+        return r;
+    r = put_kernel_mapping(w, start, end, start, &id, path);
     for (const char *line = modules; line && *line && r == 0;
          line = strchrnul(line, '\n'), line += *line == '\n')
         if (module_line(line, name, &size, &address))
-            r = put_kernel_mapping(w, address, address + size, 0, name);
+            r = put_kernel_mapping(w, address, address + size, 0, NULL, name);
     return r;
 }

@@ -91,9 +91,9 @@ static void hidden_or_empty(void **state)
     assert_int_equal(parse("nothing of the kind\n\n\n", &k), -ENOENT);
 
     int root = sys_root_open(fake_root());
-    assert_int_equal(kallsyms_load(root, &k), -ENOENT);
+    assert_int_equal(kallsyms_load(root, "proc/kallsyms", &k), -ENOENT);
     fake_file("proc/kallsyms", text);
-    assert_int_equal(kallsyms_load(root, &k), 0);
+    assert_int_equal(kallsyms_load(root, "proc/kallsyms", &k), 0);
     assert_string_equal(name_at(&k, 0xffffffff81000040), "helper");
     kallsyms_free(&k);
     sys_close(root);
@@ -138,7 +138,7 @@ static void this_kernel(void **state)
     char *lines;
     size_t n, compared = 0;
     int root = sys_root_open(NULL);
-    if (kallsyms_load(root, &k) < 0) {
+    if (kallsyms_load(root, "proc/kallsyms", &k) < 0) {
         sys_close(root);
         print_message("the kernel's symbols are hidden from this user\n");
         skip();
