@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-enum { HOPS_MAX = 16, WINDOW = 256 };
+enum { HOPS_MAX = 16, WINDOW = 256, PARENTS_MAX = 64, STEPS_MAX = 1 << 22 };
 
 /* What a DIE says. */
 struct said {
@@ -53,6 +53,44 @@ static bool read_die(const struct unit *unit, const struct abbrevs *abbrevs, con
     }
     *ret = said;
     return true;
+}
+
+/* The DIE that `die` lies in, of the unit whose bytes `walk` has: 0 at its top, or if the search has become too long. What
+ * tells its sibling is stepped over. */
+static uint64_t find_parent(struct names *names, const struct walk *walk, const struct unit *unit,
+                            uint64_t die)
+{
+    uint64_t parents[PARENTS_MAX];
+    unsigned depth = 0;
+    struct cursor c = cursor_of(walk->bytes, (size_t)(unit->end - unit->die));
+
+    for (; names->steps < STEPS_MAX; names->steps++) {
+        uint64_t at = unit->die + (uint64_t)(c.at - walk->bytes), code = cursor_uleb(&c), next = 0;
+        if (c.bad || at > die)
+            return 0;
+        if (at == die)
+            return depth ? parents[depth - 1] : 0;
+        if (code == 0 && depth-- == 0)
+            return 0;
+        if (code == 0)
+            continue;
+        const struct abbrev *abbrev = abbrevs_get(&walk->abbrevs, code);
+        struct cursor specs = abbrev ? abbrev->specs : (struct cursor){0};
+        for (struct spec spec; abbrev && spec_next(&specs, &spec);) {
+            struct value value;
+            if (!form_read(&c, unit, spec.form, spec.implicit, &value))
+                return 0;
+            if (spec.attribute == AT_SIBLING)
+                next = value_reference(unit, &value).offset;
+        }
+        if (!abbrev || (abbrev->children && depth == PARENTS_MAX))
+            return 0;
+        if (abbrev->children && next > at && next <= die && next < unit->end)
+            c.at = walk->bytes + (next - unit->die);
+        else if (abbrev->children)
+            parents[depth++] = at;
+    }
+    return 0;
 }
 
 /* The unit that an offset lies in, with its abbreviations: kept, the last few. NULL: none, or out of memory. */
@@ -122,6 +160,20 @@ static bool complete(const struct gathered *gathered)
            gathered->about.file != FILE_NONE;
 }
 
+/* A lambda's function is made by the compiler; its class is where it was written. */
+static void take_place(struct names *names, const struct walk *walk, const struct unit *unit, uint64_t die,
+                       struct gathered *gathered)
+{
+    uint64_t parent = find_parent(names, walk, unit, die);
+    struct said said;
+
+    if (!parent || !read_die(unit, &walk->abbrevs, walk->bytes + (parent - unit->die),
+                             (size_t)(unit->end - parent), &said))
+        return;
+    said.name.form = said.linkage.form = 0;
+    take(gathered, unit, true, &said);
+}
+
 /* Follows from DIE to DIE. */
 static struct gathered find_about(struct names *names, const struct walk *walk, const struct unit *unit,
                                   uint64_t die, int *ret_rc)
@@ -144,8 +196,11 @@ static struct gathered find_about(struct names *names, const struct walk *walk, 
         if (!ok)
             break;
         take(&gathered, in, own, &said);
-        if (!said.origin.form)
+        if (!said.origin.form) {
+            if (own && gathered.plain && !gathered.linkage && !gathered.about.line)
+                take_place(names, walk, unit, at.offset, &gathered);
             break;
+        }
         at = value_reference(in, &said.origin);
     }
     return gathered;

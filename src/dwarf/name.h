@@ -30,7 +30,8 @@ struct names {
     VECTOR(struct about) abouts;
     const struct dwarf *file; /* whose offsets these are */
     struct foreign foreign[4];
-    unsigned next; /* to be replaced */
+    unsigned next;  /* to be replaced */
+    uint32_t steps; /* DIEs that were stepped over to find parents */
 };
 
 /* Returns 0 or -ENOMEM. `walk` has the unit's bytes. */

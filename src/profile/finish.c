@@ -14,6 +14,7 @@ static void finish_free(struct finish *f)
     rk_symbolizer_free(f->symbolizer);
     free(f->functions_of);
     vector_free(&f->inlines);
+    vector_free(&f->declared);
     vector_free(&f->path);
     vector_free(&f->folded);
     maker_free(&f->maker);
@@ -314,7 +315,7 @@ static int finish_run(struct finish *f, struct rk_profile_builder *builder, cons
     if ((rc = maker_begin(&f->maker)) == 0 && (rc = waits_end(builder)) == 0 &&
         (rc = tell_build_ids(f, stream)) == 0) {
         settle(builder);
-        if ((rc = finish_name(f)) == 0)
+        if ((rc = finish_name(f)) == 0 && (rc = finish_apart(f)) == 0)
             rc = rows(f, stream);
     }
     if (rc == 0) {

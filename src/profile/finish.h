@@ -2,6 +2,7 @@
  * From what the builder collected to a profile, in this order:
  *
  *     name        frames → functions and lines, module by module; a frame in inlined code is several, one inside the other
+ *     apart       different functions of one name → names of their own
  *     fold        stacks of addresses → stacks of functions, which are fewer: two addresses in one line are one
  *     rows        threads, events, cgroups; samples follow to where their stacks have gone
  */
@@ -20,8 +21,13 @@ struct finish {
     struct frame_functions {
         size_t first;
         uint32_t n;
-    } * functions_of;                 /* by frame of the builder: of `inlines`, one at least */
-    VECTOR(uint32_t) inlines;         /* frames of the maker, outermost first */
+    } * functions_of;         /* by frame of the builder: of `inlines`, one at least */
+    VECTOR(uint32_t) inlines; /* frames of the maker, outermost first */
+    VECTOR(struct declared {
+        uint32_t file; /* a text, the last part of its path; 0: unknown */
+        uint32_t line;
+    })
+    declared;                         /* beside inlines */
     struct stacks_words path, folded; /* scratch: one stack */
 };
 
@@ -30,5 +36,8 @@ enum { NAME_SLICE = 1 << 18 };
 
 /* 0 or -errno; needs symbolizer, makes functions_of. */
 int finish_name(struct finish *f);
+
+/* After that: different functions of one name get names of their own. 0 or -ENOMEM. */
+int finish_apart(struct finish *f);
 
 #endif

@@ -2,7 +2,8 @@
  * Functions are tried in steps; each step takes those that the ones before it have left over:
  *
  *     same module, same name
- *     same module, same name but for what a compiler appends: f.isra.0, f [clone .part.1], f::h0123456789abcdef
+ *     same module, same name but for what a compiler appends: f.isra.0, f [clone .part.1], f::h0123456789abcdef;
+ *         or but for the line of "f (a.c:10)"
  *     same name, in any module: prog-1.2 and prog-1.3
  *     same name but for what a compiler appends, in any module
  *
@@ -30,6 +31,18 @@ static bool is_hash(const char *text)
     return text[HASH] == '\0';
 }
 
+/* Of "step (a.c:10)", which is one of several functions of that name, the line is not a name's. */
+static size_t placeless(const char *name, size_t n)
+{
+    size_t at = n;
+
+    if (n < 2 || name[n - 1] != ')')
+        return n;
+    for (at = n - 1; at > 0 && isdigit((unsigned char)name[at - 1]);)
+        at--;
+    return at < n - 1 && at > 1 && name[at - 1] == ':' ? at - 1 : n;
+}
+
 /* How much of a name is not a compiler's: what begins a clone's ending is a dot behind a letter or digit of C's names. */
 static size_t plain_length(const char *name)
 {
@@ -45,7 +58,7 @@ static size_t plain_length(const char *name)
         if (at && at > name && (size_t)(at - name) < n)
             n = (size_t)(at - name);
     }
-    return n;
+    return placeless(name, n);
 }
 
 /* What is equal, in this step, is the same: frames of each side that have it. */

@@ -16,6 +16,8 @@ struct naming {
     uint32_t miss;      /* why that is no name, but perhaps a place: prog+0x1130 */
     const char *file;   /* NULL: unknown, or not wanted */
     uint32_t line;
+    const char *declared_file; /* NULL: unknown */
+    uint32_t declared_line;
 };
 
 /* The frame of that name in a module. */
@@ -48,10 +50,14 @@ static int inline_add(struct finish *f, uint32_t frame, const struct naming *nam
                       const struct rk_module *module)
 {
     int64_t number = frame_add(f, naming, module, f->functions_of[frame].n ? RK_FRAME_INLINE : 0);
-    uint32_t *row = number < 0 ? NULL : vector_push(&f->inlines);
+    const char *path = naming->declared_file, *slash = path ? strrchr(path, '/') : NULL;
+    int64_t file = path ? maker_text(&f->maker, slash ? slash + 1 : path) : 0;
+    uint32_t *row = number < 0 || file < 0 ? NULL : vector_push(&f->inlines);
+    struct declared *declared = row ? vector_push(&f->declared) : NULL;
 
-    if (!row)
+    if (!declared)
         return number < 0 ? (int)number : -ENOMEM;
+    *declared = (struct declared){(uint32_t)file, naming->declared_line};
     *row = (uint32_t)number;
     f->functions_of[frame].n++;
     return 0;
@@ -71,7 +77,7 @@ static int name_frame(struct finish *f, const struct asked *a, size_t i, const s
     bool no_inline = flags & RK_PROFILE_NO_INLINE, no_lines = flags & RK_PROFILE_NO_LINES;
     const struct rk_sources *s = a->sources;
     uint32_t frame = a->frames[i];
-    struct naming outermost = {a->symbols[i].name, a->symbols[i].miss, NULL, 0};
+    struct naming outermost = {a->symbols[i].name, a->symbols[i].miss, NULL, 0, NULL, 0};
 
     f->functions_of[frame] = (struct frame_functions){.first = f->inlines.n};
     if (!s)
@@ -84,6 +90,8 @@ static int name_frame(struct finish *f, const struct asked *a, size_t i, const s
             naming = (struct naming){.symbol = s->function[at]}; /* it is the debug information's */
         if (!last && (no_inline || !naming.symbol))
             continue;
+        naming.declared_file = s->declared_file[at];
+        naming.declared_line = s->declared_line[at];
         if (!no_lines) {
             naming.file = s->file[line_at];
             naming.line = s->line[line_at];

@@ -255,11 +255,12 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
                           struct rk_sources **ret, struct rk_error *e)
 {
     size_t most = 4 * n + 1;
-    struct rk_sources *made = calloc(1, sizeof *made + most * 40);
+    struct rk_sources *made = calloc(1, sizeof *made + most * 48);
     assert_non_null(made);
     struct rk_symbol *symbols = (struct rk_symbol *)(made + 1);
-    const char **function = (const char **)(symbols + n), **file = function + most;
-    uint32_t *line = (uint32_t *)(file + most), *column = line + most, *first = column + most,
+    const char **function = (const char **)(symbols + n), **file = function + most,
+               **declared = file + most; /* unknown */
+    uint32_t *line = (uint32_t *)(declared + most), *column = line + most, *first = column + most,
              *miss = first + n + 1;
     uint32_t at = 0;
     (void)options, (void)e;
@@ -286,7 +287,9 @@ int rk_symbolizer_sources(struct rk_symbolizer *symbolizer, const struct rk_modu
                                 .function = function,
                                 .file = file,
                                 .line = line,
-                                .column = column};
+                                .column = column,
+                                .declared_file = declared,
+                                .declared_line = column};
     *ret = made;
     return 0;
 }
