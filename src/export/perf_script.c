@@ -6,7 +6,7 @@
  *     (empty line)
  *
  * A row that stands for several samples is written as many times, its weight shared among them; one that weighs something
- * and has no sample, once. Addresses are not kept by profiles: they are 0. In front, as comments, what was lost.
+ * and has no sample, once; so is one that stands for more than are written at all, which a comment in front says. Addresses are not kept by profiles: they are 0. In front, as comments, what was lost.
  */
 #include "base/cleanup.h"
 #include "export/formats.h"
@@ -75,18 +75,41 @@ static void write_loss(struct output *out, const struct rk_profile *p)
                       p->summary.stacks_whole, p->summary.stacks_cut, p->summary.stacks_broken);
 }
 
-static uint64_t entries_of(const struct rk_profile_columns *c, size_t i)
+#define ENTRIES_MOST (UINT64_C(1) << 24) /* of all rows: some gigabytes of text */
+
+/* How many entries a row is, of those that are left. */
+static uint64_t entries_of(const struct rk_profile_columns *c, size_t i, uint64_t *left)
 {
-    return c->sample_count[i] ? c->sample_count[i] : c->sample_weight[i] != 0;
+    uint64_t n = c->sample_count[i] ? c->sample_count[i] : c->sample_weight[i] != 0;
+
+    if (n > *left)
+        return 1;
+    *left -= n;
+    return n;
+}
+
+static void write_shortened(struct output *out, const struct rk_profile_columns *c)
+{
+    uint64_t left = ENTRIES_MOST, shortened = 0;
+
+    for (size_t i = 0; i < c->sample_n; i++)
+        shortened += entries_of(c, i, &left) < c->sample_count[i];
+    if (shortened)
+        output_format(out,
+                      "# %" PRIu64 " stacks of many samples are one entry each, with the weight of all\n",
+                      shortened);
 }
 
 void export_perf_script(const struct rk_profile *profile, struct output *out)
 {
     const struct rk_profile_columns *c = &profile->columns;
 
+    uint64_t left = ENTRIES_MOST;
+
     write_loss(out, profile);
+    write_shortened(out, c);
     for (size_t i = 0; i < c->sample_n && out->error == 0; i++)
-        for (uint64_t k = 0, n = entries_of(c, i); k < n && out->error == 0; k++) {
+        for (uint64_t k = 0, n = entries_of(c, i, &left); k < n && out->error == 0; k++) {
             write_head(out, c, i, c->sample_weight[i] / n + (k < c->sample_weight[i] % n));
             write_frames(out, c, c->sample_node[i]);
             output_bytes(out, "\n", 1);

@@ -17,6 +17,8 @@
 #include <stdio.h>
 
 #define TYPES_MOST 256u /* sample types */
+#define COMMENTS_MOST 1024u
+#define COMMENT_BYTES_MOST 65536u
 
 static void pprof_free(struct pprof *p)
 {
@@ -42,10 +44,15 @@ int64_t pprof_text_of(struct pprof *p, uint64_t string)
 {
     if (string >= p->strings.n)
         return 0;
-    const struct cursor *c = &p->strings.items[string];
-    size_t n = cursor_left(c);
-    const char *at = (const char *)c->at, *nul = n ? memchr(at, 0, n) : NULL;
-    return n ? intern_add(&p->m.profile->texts, at, nul ? (size_t)(nul - at) : n) : 0;
+    struct pprof_string *s = &p->strings.items[string];
+    size_t n = cursor_left(&s->bytes);
+    if (s->text || n == 0)
+        return n ? (int64_t)s->text - 1 : 0;
+    const char *at = (const char *)s->bytes.at, *nul = memchr(at, 0, n);
+    int64_t text = intern_add(&p->m.profile->texts, at, nul ? (size_t)(nul - at) : n);
+    if (text >= 0 && text < UINT32_MAX)
+        s->text = (uint32_t)text + 1;
+    return text;
 }
 
 const char *pprof_chars_of(struct pprof *p, uint64_t string)
@@ -78,9 +85,9 @@ static int remember(struct pprof *p, const struct field *f)
     uint64_t id, a, b;
 
     if (f->number == 6 && f->wire == WIRE_BYTES) {
-        struct cursor *string = vector_push(&p->strings);
+        struct pprof_string *string = vector_push(&p->strings);
         if (string)
-            *string = f->bytes;
+            *string = (struct pprof_string){.bytes = f->bytes};
         return string ? 0 : -ENOMEM;
     }
     if (f->wire == WIRE_NUMBER) {
@@ -139,6 +146,19 @@ static bool is_count(struct pprof *p, const struct value_type *type)
 
     return strcmp(pprof_chars_of(p, type->unit), "count") == 0 &&
            (strcmp(name, "samples") == 0 || (n > 8 && strcmp(name + n - 8, "-samples") == 0));
+}
+
+/* Leaves of the comments those of reckon's: one for each type, and one of stacks. */
+static void keep_comments(struct pprof *p)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->comments.n && n < COMMENTS_MOST; i++) {
+        const char *text = pprof_chars_of(p, p->comments.items[i]);
+        if (strncmp(text, "reckon ", 7) == 0 && strnlen(text, COMMENT_BYTES_MOST) < COMMENT_BYTES_MOST)
+            p->comments.items[n++] = p->comments.items[i];
+    }
+    p->comments.n = n;
 }
 
 /* What is known of an event from a comment of reckon's. */
@@ -243,8 +263,10 @@ static int read_all(struct pprof *p)
     p->damaged += c.bad;
     if (rc == 0 && (p->value_types.n == 0 || p->strings.n == 0))
         rc = -EBADMSG;
-    if (rc == 0)
+    if (rc == 0) {
+        keep_comments(p);
         rc = types_add(p);
+    }
     uint64_t slice_ns = rc == 0 ? stacks_of(p) : 1;
     for (c = p->all; rc == 0 && wire_next(&c, &f);) {
         if (f.number != 2 || f.wire != WIRE_BYTES)

@@ -28,7 +28,11 @@ struct value_type {
 struct pprof {
     struct maker m;
     struct cursor all;
-    VECTOR(struct cursor) strings;
+    VECTOR(struct pprof_string {
+        struct cursor bytes;
+        uint32_t text; /* its number + 1; 0: not asked for yet */
+    })
+    strings;
     struct table function_of, mapping_of, location_of; /* id → index */
     VECTOR(struct function) functions;
     VECTOR(uint64_t) mappings; /* string of the path */

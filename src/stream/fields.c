@@ -18,7 +18,7 @@
 struct event_format {
     uint32_t event;
     size_t n;
-    const struct rk_field *fields;
+    const struct rk_field *fields; /* NULL: the recording has no such format */
 };
 
 struct stream_formats {
@@ -119,14 +119,22 @@ static int known_fields(struct rk_stream *st, uint32_t event)
         return 0;
     const struct event_format *format = find(st->formats, event);
     if (format)
-        return (int)format->n;
+        return format->fields ? (int)format->n : -ENOENT;
     if (!st->formats && !(st->formats = calloc(1, sizeof *st->formats)))
         return -ENOMEM;
     if (st->live)
         return keep_live(st->formats, st, event);
     size_t n;
     const char *text = file_format(st, st->events.items[event].attr.config, &n);
-    return text ? keep(st->formats, event, text, n) : -ENOENT;
+    int r = text ? keep(st->formats, event, text, n) : -ENOENT;
+    if (r < 0 && r != -ENOMEM) { /* not to be looked for at each sample */
+        struct event_format *none = vector_push(&st->formats->list);
+        if (!none)
+            return -ENOMEM;
+        *none = (struct event_format){.event = event};
+        return -ENOENT;
+    }
+    return r;
 }
 
 size_t rk_stream_field_count(struct rk_stream *st, uint32_t event)

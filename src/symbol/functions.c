@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { NAME_BLOCK = 1 << 14 };
+
 /* Cuts every name at its '@', unless that begins it or follows a dot, as in nasm's local labels (..@4.loop). Names may share tails, so that a cut one may be another's too: that is the same
  * symbol's version then. One pass over the block is cheaper than one search per name. */
 static void cut_versions(char *names, size_t n)
@@ -17,6 +19,14 @@ static void cut_versions(char *names, size_t n)
             *at = '\0';
         else
             at++;
+}
+
+/* No name is longer than two of these: what would be is cut. A block without a NUL lies inside of one. */
+static void cut_long(char *names, size_t n)
+{
+    for (size_t at = 0; at + NAME_BLOCK <= n; at += NAME_BLOCK)
+        if (!memchr(names + at, 0, NAME_BLOCK))
+            names[at] = '\0';
 }
 
 static bool is_mapping_symbol(const char *name, uint16_t machine)
@@ -114,6 +124,7 @@ static int gather(struct gathered *g, struct elf *elf, uint32_t section_type)
     if (rc < 0)
         return rc;
     cut_versions(table.names, table.names_bytes);
+    cut_long(table.names, table.names_bytes);
     struct candidate *candidates =
         table.n < UINT32_MAX - n ? reallocarray(g->candidates, (size_t)n + table.n + 1, sizeof *candidates)
                                  : NULL;
