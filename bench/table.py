@@ -20,6 +20,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETUP = "tools/setup --bench"
+CACHE = os.environ.get("RECKON_BENCH_CACHE") or os.path.join(  # where bench/lines --fetch leaves its files
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "reckon", "bench")
 SCALES = {
     "s": ((1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")),
     "B": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1, "B")),
