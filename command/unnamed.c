@@ -23,4 +23,5 @@ void unnamed_print(const struct rk_profile *profile, const char *whose)
         printf("  %8s  %s: %s\n", print_count(u.samples, count, sizeof count),
                print_safe(u.module, module, sizeof module), rk_miss_text(u.miss));
     }
+    unnamed_fixes(profile);
 }

@@ -60,3 +60,6 @@ grep -q 'LazyCompile:~sum /srv/add up.js:3' out || fail "the name that is stored
 ! grep -q 'perf-PID.map' err || fail "a map is noted where there is none"
 "$RECKON" report >out 2>err || fail "report"
 grep -q 'no /tmp/perf-PID.map names it' out || fail "no reason is given"
+grep -q '^  fix: let what made the code write /tmp/perf-PID.map' out || fail "no remedy"
+cp jit node && "$RECKON" record -e cpu-clock:u ./node >no 2>err && "$RECKON" report >out 2>err || fail "record node"
+grep -q '^  fix: node --perf-basic-prof$' out || fail "the remedy for node"

@@ -37,6 +37,7 @@ PY
 }
 check data
 check bare
+grep -q '^  fix: build it without -s and strip(1)$' out || fail "what to do about it"
 mv prog gone
 check data
 "$RECKON" report --csv bare >out 2>err && ! grep -q "$add" out || fail "a place in a file that is not there"
@@ -51,6 +52,17 @@ for format in folded pprof; do # they come back, as what has no name
     "$RECKON" export --format $format -o back data >out 2>err || fail "export $format"
     check back
 done
-"$RECKON" diff bare data >out 2>err || fail "diff"
+# A library of a package: that package's names. (dpkg's lists say which, of either name of its folder.)
+lib=$(ldd prog | sed -n 's/.*=> \(.*libc.so.6\) .*/\1/p')
+if [ -d /var/lib/dpkg/info ] && ls /var/lib/dpkg/info/libc6*.list >/dev/null 2>&1 && [ -r "$lib" ]; then
+    cat >random.c <<'C'
+#include <stdlib.h>
+int main(void) { int sum = 0; for (int i = 0; i < 30000000; i++) sum += rand(); return sum == 3; }
+C
+    ${CC:-cc} -O1 -o random random.c && "$RECKON" record -q --no-names -e cpu-clock:u -F 999 -o library ./random 2>err || fail "record random"
+    "$RECKON" report library >out 2>err || fail "report library"
+    ! grep -q 'libc.so.6: its file is stripped' out || grep -q '^  fix: sudo apt install libc6-dbg$' out || fail "the package of libc.so.6"
+fi
+"$RECKON" diff --percent-limit 0 bare data >out 2>err || fail "diff"
 grep -qF "$add" out && grep -q 'could not be named' out || fail "diff: rows, and what has no name"
 exit 0
