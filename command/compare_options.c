@@ -11,7 +11,7 @@
 #include <sys/random.h>
 
 /* Few, since each makes the others' proof harder. Operands of a ratio in one group. */
-#define DEFAULT_EVENTS "page-faults,{cycles,instructions},{branches,branch-misses}"
+#define DEFAULT_EVENTS "task-clock,page-faults,{cycles,instructions},{branches,branch-misses}"
 #define DEFAULT_TIME_NS UINT64_C(3000000000)
 #define DEFAULT_LEAST 10 /* runs of each, where neither -r nor --time is given */
 #define LEAST 3          /* … with --time */

@@ -230,6 +230,9 @@ grep -q '^2 runs of each of 2 commands' out || fail "a parameter of a hook: two 
 # Counts are whole numbers; what lies between them is the mean.
 compare -r 3 true && grep -qE '^  page-faults  [0-9.]+ ± [0-9.]+ +[0-9]+  [0-9]+ … [0-9]+' out || fail "counts are not whole"
 
+# Time on the CPU, which a busy machine changes least, is counted unless other events are asked for.
+timeout 250 "$RECKON" compare -r 2 true >out 2>err && grep -qE '^  task-clock  +[0-9.,]+ (ns|us|µs|ms|s) ' out || fail "no task-clock by default"
+
 # A failure does not lose what was measured before it, once there is something of each; the remedy is named.
 compare -r 6 "sh -c 'echo >>tries; [ \$(wc -l <tries) -lt 5 ]'" true
 [ $? = 1 ] && grep -q 'fix: --ignore-failure' err || fail "a command that fails later: message"
