@@ -14,7 +14,7 @@
 
 #define RECORDING_MAGIC "PERFILE2"
 #define RECORDING_MAGIC_OLD "PERFFILE"
-#define PPROF_FIRST '\n' /* the key of sample_type, which writers put first */
+#define PPROF_FIRST '\n' /* the key of sample_type, which most writers put first */
 #define FILE_MOST (UINT64_C(2) << 30)
 #define UNPACKED_MOST (UINT64_C(4) << 30)
 
@@ -60,6 +60,8 @@ static int read_foreign(const char *bytes, size_t n, struct rk_profile **ret, ui
         rc = pprof_read(bytes, n, ret, ret_damaged);
     } else if (folded_is(bytes, n)) {
         rc = folded_read(bytes, n, ret, ret_damaged);
+    } else if (pprof_is(bytes, n)) {
+        rc = pprof_read(bytes, n, ret, ret_damaged);
     }
     return rc;
 }

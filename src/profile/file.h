@@ -12,6 +12,9 @@
 /* Whether the bytes look like folded stacks: their first line does. */
 bool folded_is(const char *bytes, size_t n);
 
+/* Whether the bytes are a whole message of the fields that profile.proto has, whichever stands first. */
+bool pprof_is(const void *bytes, size_t n);
+
 /* Reads bytes into a profile: 0, how many lines or samples were damaged in *ret_damaged; -EBADMSG: there is nothing to show;
  * -ENOMEM. */
 int folded_read(const char *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged);

@@ -284,6 +284,21 @@ static int read_all(struct pprof *p)
     return rc;
 }
 
+bool pprof_is(const void *bytes, size_t n)
+{
+    enum { FIELD_MOST = 14, TYPES = 1, STRINGS = 6 };
+    struct cursor c = cursor_of(bytes, n);
+    bool seen[FIELD_MOST + 1] = {false};
+    struct field f;
+
+    while (wire_next(&c, &f)) {
+        if (f.number == 0 || f.number > FIELD_MOST)
+            return false;
+        seen[f.number] = true;
+    }
+    return !c.bad && seen[TYPES] && seen[STRINGS];
+}
+
 int pprof_read(const void *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged)
 {
     struct pprof p = {.all = cursor_of(bytes, n), .summary.size = sizeof p.summary};

@@ -148,4 +148,33 @@ got = [(l.split('"event":"')[1].split('"')[0], int(l.split('"period":')[1].split
 assert got == [("cycles", 100), ("instructions", 30), ("cycles", 100), ("instructions", 40), ("cycles", 100), ("instructions", 5)], got
 said = run(m)
 assert "3 samples kept" in said and "instructions" in said, said
+
+# A plain pprof whose fields stand in another order than most writers': each of them first
+import gzip
+p = subprocess.run([reckon, "export", "--format", "pprof", "-o", "plain.gz", "data"], capture_output=True, text=True)
+assert p.returncode == 0, p.stderr
+def number(b, at):
+    value = shift = 0
+    while True:
+        byte = b[at]
+        value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
+        if byte < 128:
+            return value, at
+plain, fields, at = gzip.open("plain.gz").read(), [], 0
+while at < len(plain):
+    begin = at
+    key, at = number(plain, at)
+    size, behind = number(plain, at)
+    at = behind + (size if key & 7 == 2 else 0)
+    fields.append((key >> 3, plain[begin:at]))
+if not any(n == 11 for n, _ in fields): # period_type: what it is does not matter
+    fields.append((11, b"\x5a\x04\x08\x01\x10\x02"))
+wanted = None
+for first in sorted({n for n, _ in fields}):
+    moved = b"".join(b for n, b in fields if n == first) + b"".join(b for n, b in fields if n != first)
+    with open("moved", "wb") as f:
+        f.write(moved)
+    p = subprocess.run([reckon, "report", "--event", "cycles", "--csv", "moved"], capture_output=True, text=True)
+    wanted = wanted or p.stdout
+    assert p.returncode == 0 and p.stdout == wanted and wanted, (first, p.stdout, p.stderr)
 PY
