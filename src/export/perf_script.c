@@ -54,6 +54,20 @@ static void write_head(struct output *out, const struct rk_profile_columns *c, s
     output_text(out, ": \n");
 }
 
+/* As perf script --header begins: the Firefox Profiler knows the format by its first two lines. */
+static void write_header(struct output *out, const struct rk_profile_columns *c)
+{
+    const char *host = c->source_n == 1 ? c->text[c->source_name[0]] : "";
+
+    output_text(out, "# ========\n# captured on    : unknown\n");
+    if (host[0]) {
+        output_text(out, "# hostname : ");
+        write_name(out, host, false);
+        output_bytes(out, "\n", 1);
+    }
+    output_text(out, "# ========\n#\n");
+}
+
 static void write_loss(struct output *out, const struct rk_profile *p)
 {
     const struct rk_profile_columns *c = &p->columns;
@@ -106,6 +120,7 @@ void export_perf_script(const struct rk_profile *profile, struct output *out)
 
     uint64_t left = ENTRIES_MOST;
 
+    write_header(out, c);
     write_loss(out, profile);
     write_shortened(out, c);
     for (size_t i = 0; i < c->sample_n && out->error == 0; i++)

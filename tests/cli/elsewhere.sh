@@ -177,4 +177,11 @@ for first in sorted({n for n, _ in fields}):
     p = subprocess.run([reckon, "report", "--event", "cycles", "--csv", "moved"], capture_output=True, text=True)
     wanted = wanted or p.stdout
     assert p.returncode == 0 and p.stdout == wanted and wanted, (first, p.stdout, p.stderr)
+
+# perf-script: the Firefox Profiler takes what begins so, and steps over lines with #
+p = subprocess.run([reckon, "export", "--event", "cycles", "--format", "perf-script", "-o", "-", "data"], capture_output=True, text=True)
+lines = p.stdout.splitlines()
+assert p.stdout.startswith("# ========\n# captured on"), p.stdout[:200]
+first = next(i for i, line in enumerate(lines) if not line.startswith("#"))
+assert any("lost" in line or "samples" in line for line in lines[:first]) and "cycles" in lines[first], lines[:first + 1]
 PY
