@@ -52,7 +52,8 @@ struct rk_attempt {
     const char *field;
 };
 
-/* Fills in cause, what and remedy. It asks the host and never guesses. Returns 0 or -EINVAL. */
+/* Fills in cause, what and remedy. It asks the host and never guesses. Returns 0; -EINVAL: an unknown flag
+ * or stage, or a code above 0. */
 RK_API int rk_explain(struct rk_host *host, const struct rk_attempt *attempt, struct rk_error *ret);
 
 #ifdef __cplusplus

@@ -11,7 +11,11 @@
  *         printf("perf_event_paranoid is %d\n", (int)level);
  *     rk_host_free(host);
  *
- * Use a host from one thread at a time. Its strings and arrays live as long as it.
+ * A host has no lock: use it from one thread at a time. What was opened with it asks it too, when it is
+ * opened, explained or refreshed (rk_set_refresh(), rk_rows_open(), rk_stream_live() …): for handles that
+ * share a host, make these calls from one thread at a time. Counting, reading and freeing are exempt.
+ *
+ * Its strings and arrays live as long as it.
  */
 #ifndef RECKON_HOST_H
 #define RECKON_HOST_H
@@ -27,7 +31,7 @@ struct rk_host;
 /* Opens the machine whose /proc and /sys are below `root` (NULL: "/"). Reads nothing yet. */
 RK_API int rk_host_open(const char *root, struct rk_host **ret, struct rk_error *e);
 
-/* Frees the host; takes NULL; returns NULL. Events, sets and streams made from it must be closed first. */
+/* Takes NULL; returns NULL. Targets and sets that were made with it keep it alive until they are freed. */
 RK_API struct rk_host *rk_host_free(struct rk_host *host);
 
 /* Limits that the kernel sets. */

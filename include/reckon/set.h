@@ -78,6 +78,13 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
  */
 #define RK_SET_SIGTRAP 0x8000u
 
+/*
+ * The kernel takes the user part of a call chain when the thread goes back to user space, not at the sample
+ * (Linux 6.19). That is cheaper, and pages that are not in memory are read. A stream joins the two parts
+ * (reckon/stream.h). An older kernel takes whole chains, and a note says so. Needs RK_SAMPLE_CALLCHAIN.
+ */
+#define RK_SET_DEFER_CHAINS 0x10000u
+
 /* Side-band records to receive beside samples: rk_set_options.records. */
 #define RK_RECORDS_MAPS 0x01u       /* MMAP2, executable mappings */
 #define RK_RECORDS_DATA_MAPS 0x02u  /* data mappings: MMAP2 with MAPS, MMAP without */
@@ -89,6 +96,16 @@ RK_API int rk_set_self(const char *events, struct rk_set **ret, struct rk_error 
 #define RK_RECORDS_BUILD_IDS 0x80u  /* MMAP2 with the file's build-id (5.12); needs MAPS */
 #define RK_RECORDS_POKES 0x100u     /* TEXT_POKE: changes of the kernel's code (5.9) */
 #define RK_RECORDS_PROFILE 0x05u    /* MAPS and TASKS: what naming needs */
+
+/*
+ * READ: what each event counted in a thread or a child that was created after rk_set_open(), written when it
+ * ends (attr.inherit_stat). rk_stream_read() decodes it; record->event says which event it is, and its tid
+ * who. A thread has a record for each CPU that the set is open on: add their values. Threads that were there
+ * before have none: what they counted is rk_set_total() less the sum of all records. Needs inheritance, and a
+ * descriptor more for each thread. Kernels from 5.13 to 6.18 write these records only if they have a fix of
+ * December 2025 (c418d8b4d7a4).
+ */
+#define RK_RECORDS_READS 0x200u
 
 /* Where nothing is counted, beside what each event's own modifiers leave out: rk_set_options.exclude. */
 #define RK_EXCLUDE_USER 0x01u
@@ -172,10 +189,9 @@ RK_API int rk_set_plan(struct rk_host *host, const struct rk_events *events, con
                        const struct rk_set_options *options, struct rk_plan *ret, struct rk_error *e);
 
 /*
- * Opens every event on every slot of the target. NULL options: defaults. The set copies what it needs
- * of `events` and `target`. The soft limit of descriptors is raised towards the hard
- * one as far as needed; -EMFILE says how many are needed and allowed. A thread that ends meanwhile is left
- * out.
+ * Opens every event on every slot of the target. NULL options: defaults. The set copies what it needs of
+ * `events` and `target`. The soft limit of descriptors is raised towards the hard one as far as needed;
+ * -EMFILE says how many are needed and allowed. A thread that ends meanwhile is left out.
  */
 RK_API int rk_set_open(struct rk_host *host, const struct rk_events *events, const struct rk_target *target,
                        const struct rk_set_options *options, struct rk_set **ret, struct rk_error *e);

@@ -3,7 +3,7 @@
  *
  *     struct rk_stream *st;
  *     rk_stream_file("perf.data", &st, &e);             // or rk_stream_live(set, &st, &e)
- *     struct rk_sample s = {.size = sizeof s};
+ *     struct rk_sample s = RK_INIT(s);
  *     const struct rk_record *r;
  *     unsigned n = 0;
  *     int rc;
@@ -68,8 +68,7 @@ extern "C" {
 
 struct rk_stream;
 
-/* Reads the rings of a sampling set, which it keeps alive. One stream or capture
- * per set at a time: -EBUSY. */
+/* Reads the rings of a sampling set, which it keeps alive. One stream or capture per set at a time: -EBUSY. */
 RK_API int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *e);
 
 /* Reads a perf.data file of reckon's or perf's; "-" is standard input (pipe mode). A recording that was
@@ -96,7 +95,8 @@ RK_API int rk_stream_drain(struct rk_stream *stream);
 
 /* --- Steering a live stream while it runs ---
  *
- * All return 0; -EINVAL for a file; -ESTALE in a forked child; or the kernel's -errno. */
+ * All return 0; -EINVAL for a file, or what the event has no use for; -ERANGE: no such event; -ESTALE in a
+ * forked child; or the kernel's -errno. */
 
 /* The kernel writes nothing to the rings until resume. Samples that fall due meanwhile count as lost. */
 RK_API int rk_stream_pause(struct rk_stream *stream);
@@ -120,9 +120,9 @@ RK_API int rk_stream_snapshot(struct rk_stream *stream);
 RK_API int rk_stream_world(struct rk_stream *stream);
 
 /* Hot. Decodes a SAMPLE record, as next() gave it. What stands before `raw` in *ret is always set; the fields
- * from there on only where an event of the stream has one of them. So one struct that began as zeros, {.size
- * = sizeof s}, does for all samples of a stream, and has 0 in each field that a sample lacks. -EINVAL: not a
- * sample; -EBADMSG: bytes that don't fit the event's layout. */
+ * from there on only where an event of the stream has one of them. So one struct that RK_INIT made does for
+ * all samples of a stream, and has 0 in each field that a sample lacks. -EINVAL: not a sample; -EBADMSG:
+ * bytes that don't fit the event's layout. */
 RK_API int rk_stream_sample(const struct rk_stream *stream, const struct rk_record *record,
                             struct rk_sample *ret);
 
@@ -134,7 +134,7 @@ RK_API int rk_stream_read(const struct rk_stream *stream, const struct rk_record
  * Many samples in one call, as columns: the fastest way, and the one for bindings. Each pointer is NULL or an
  * array of `max`; a field that a sample lacks is 0. Chains go into `chains`, one after the other: those of
  * row i are chains[chain_start[i] … chain_start[i + 1]), so that chain_start has max + 1 entries; markers are
- * among them.
+ * among them. Without both arrays (one alone: -EINVAL) chains are left out.
  *
  * Returns how many rows were filled: fewer than `max` at a file's end, when nothing is due, or when the next
  * chain does not fit after one row at least (a longer one than chains_max is cut). That one is the first row

@@ -170,6 +170,8 @@ static PyObject *reading_subtract(PyObject *left, PyObject *right)
     struct reading *r = reading_make(type, a->set, a->shape[0]);
     int backwards = r ? subtract(&r->time, a->time, b->time) : 0;
     for (Py_ssize_t i = 0; r && i < a->shape[0]; i++) {
+        if (states(a)[i] == RK_STATE_ABSENT || states(b)[i] == RK_STATE_ABSENT)
+            continue; /* one of them is unknown, and so is what lies between */
         backwards |= subtract(&r->value[i].value, a->value[i].value, b->value[i].value);
         backwards |= subtract(&r->value[i].enabled, a->value[i].enabled, b->value[i].enabled);
         backwards |= subtract(&r->value[i].running, a->value[i].running, b->value[i].running);

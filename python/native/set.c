@@ -81,7 +81,10 @@ static int take_options(struct rk_set_options *options, PyObject *dict)
 /* Names, units and scales of the events as they were opened. */
 static int describe(struct set *self)
 {
+    struct rk_slot slot = RK_INIT(slot);
+
     self->n = (Py_ssize_t)rk_set_event_count(self->handle);
+    self->on_cpus = rk_set_slot_get(self->handle, 0, &slot) == 0 && slot.pid == -1;
     self->names = PyTuple_New(self->n);
     self->units = PyTuple_New(self->n);
     self->scales = PyTuple_New(self->n);
@@ -414,6 +417,12 @@ static PyObject *set_units(PyObject *o, void *unused)
     return Py_NewRef(((struct set *)o)->units);
 }
 
+static PyObject *set_on_cpus(PyObject *o, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((struct set *)o)->on_cpus);
+}
+
 static PyObject *set_scales(PyObject *o, void *unused)
 {
     (void)unused;
@@ -456,6 +465,7 @@ static PyMethodDef set_methods[] = {
 static PyGetSetDef set_properties[] = {
     {"names", set_names, NULL, "The events' names.", NULL},
     {"units", set_units, NULL, "Their units, '' for plain counts.", NULL},
+    {"on_cpus", set_on_cpus, NULL, "True: it counts what CPUs do, whoever runs there.", NULL},
     {"scales", set_scales, NULL, "A count times this is in its unit.", NULL},
     {"key", set_key, NULL, "What no other set has.", NULL},
     {"closed", set_closed, NULL, "Whether it was closed.", NULL},

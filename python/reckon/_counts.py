@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import array
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +13,9 @@ from ._state import State, error_of, error_state, kind, reduced
 from ._table import html_table, pretty, text_table
 
 Number = int | float
+
+# An event of one kind of core on a hybrid CPU: cpu_atom/instructions/u
+_OF_PMU = re.compile(r"(?P<pmu>[^/]+)/(?P<name>[^/=,]+)/(?P<modifiers>\w*)")
 
 
 def per(of: Number, to: Number) -> float:
@@ -30,7 +34,7 @@ class Metric(NamedTuple):
 class Source:
     """What pickled counts know of the counters that they were read from."""
 
-    __slots__ = ("_why", "key", "names", "scales", "units")
+    __slots__ = ("_why", "key", "names", "on_cpus", "scales", "units")
     closed = False  # it can be asked
 
     def __init__(self, state: State) -> None:
@@ -38,6 +42,7 @@ class Source:
         self.names: tuple[str, ...] = tuple(state["names"])
         self.units: tuple[str, ...] = tuple(state["units"])
         self.scales: tuple[float, ...] = tuple(state["scales"])
+        self.on_cpus: bool = state.get("on_cpus", False)
         if not len(self.names) == len(self.units) == len(self.scales) == len(state["states"]):
             raise ValueError("names, units, scales and states are not as many")
         self._why: dict[int, NotCounted] = {i: error_of(NotCounted, why) for i, why in state["why"].items()}  # type: ignore[misc]
@@ -52,22 +57,56 @@ class Counts(_native.Reading):
     A count is an int where the event was counted throughout, and a float, an estimate, where it had to share its counter
     with others; `bound(event)` is then half the width of its 95 % interval. An event that was not counted has no value:
     asking for it raises NotCounted, which says why; it is never 0. `later - earlier` is what happened between.
+
+    On a hybrid CPU one name is an event of each kind of core: counts["instructions"] is the sum of
+    counts["cpu_core/instructions/"] and counts["cpu_atom/instructions/"], each as far as it had to be scaled.
     """
 
     __slots__ = ()
 
-    def _index(self, event: str | int) -> int:
+    def _indexes(self, event: str | int) -> list[int]:
+        """The events that it names: one, or one for each kind of core."""
         names = self.source.names
         if isinstance(event, int):
-            return range(len(names))[event]
+            return [range(len(names))[event]]
         for i, name in enumerate(names):
             if name == event:
-                return i
+                return [i]
         # "instructions" stands for "instructions:u", which the step down of a plain user makes of it
         close = [i for i, name in enumerate(names) if name.split(":")[0] == event]
         if len(close) == 1:
-            return close[0]
+            return close
+        parts = {i: part for i, name in enumerate(names) if (part := _OF_PMU.fullmatch(name))}
+        alike = [i for i, part in parts.items() if event in (part["name"], f"{part['name']}:{part['modifiers']}")]
+        if alike and len({parts[i]["pmu"] for i in alike}) == len(alike):
+            return alike
         raise KeyError(f"{event!r} was not asked for; there are: {', '.join(names)}")
+
+    def _index(self, event: str | int) -> int:
+        return self._indexes(event)[0]
+
+    def _sum(self, event: str | int) -> tuple[Number, float] | None:
+        """The count and half the width of its interval, not in its unit yet; None where it was not counted.
+
+        A task runs on one kind of core at a time: what each counted is added, and scaled once by the time that the task
+        ran. CPUs count side by side: each is scaled by itself (src/set/value.c).
+        """
+        at = self._indexes(event)
+        if len(at) == 1:
+            return self.estimate(at[0])
+        states = [self.states[i] for i in at]
+        if any(state in ("absent", "disabled") for state in states):
+            return None
+        if self.source.on_cpus:
+            each = [self.estimate(i) for i in at]
+            if any(one is None for one in each):
+                return None
+            return sum(one[0] for one in each if one), math.fsum(one[1] for one in each if one)
+        running = sum(self.running_ns[i] for i in at)
+        if not running:
+            return None if "starved" in states else (0, 0.0)
+        row = array.array("Q", [sum(self.raw[i] for i in at), max(self.enabled_ns[i] for i in at), running])
+        return type(self).restore(self.source, self.time_ns, row.tobytes(), ("counted",)).estimate(0)
 
     def get(self, event: str | int, default: Any = None) -> Any:
         """The count, or `default` where it was not counted or not asked for."""
@@ -78,29 +117,31 @@ class Counts(_native.Reading):
 
     def __getitem__(self, event: str | int) -> Number:
         i = self._index(event)
-        estimate = self.estimate(i)
+        estimate = self._sum(event)
         if estimate is None:
-            raise self.reason(i) or NotCounted(61, f"{self.source.names[i]} was not counted")
+            raise self.reason(event) or NotCounted(61, f"{self.source.names[i]} was not counted")
         scale = self.source.scales[i]
         return estimate[0] if scale == 1.0 else estimate[0] * scale
 
     def bound(self, event: str | int) -> float:
         """Half the width of the 95 % interval of an estimate; 0.0 where it was counted throughout; NaN where not."""
         i = self._index(event)
-        estimate = self.estimate(i)
+        estimate = self._sum(event)
         return math.nan if estimate is None else estimate[1] * self.source.scales[i]
 
     def share(self, event: str | int) -> float:
         """The share of time that the event was counted: 1.0 throughout, less when multiplexed, 0.0 not counted."""
-        i = self._index(event)
-        enabled, running = self.enabled_ns[i], self.running_ns[i]
-        return 0.0 if self.estimate(i) is None else 1.0 if enabled <= running else running / enabled
+        at = self._indexes(event)
+        enabled = sum(self.enabled_ns[i] for i in at) if self.source.on_cpus else max(self.enabled_ns[i] for i in at)
+        running = sum(self.running_ns[i] for i in at)
+        return 0.0 if self._sum(event) is None else 1.0 if enabled <= running else running / enabled
 
     def reason(self, event: str | int) -> NotCounted | None:
         """Why an event was not counted; None: it was."""
-        i = self._index(event)
-        if self.estimate(i) is not None:
+        at = self._indexes(event)
+        if self._sum(event) is not None:
             return None
+        i = next((i for i in at if self.estimate(i) is None), at[0])
         why = None if self.source.closed else self.source.explain(i)
         if why is None:
             return NotCounted(61, f"{self.source.names[i]}: not counted")
@@ -166,6 +207,8 @@ class Counts(_native.Reading):
         """All of it, as plain things."""
         source = self.source
         state = {"key": source.key, "names": source.names, "units": source.units, "scales": source.scales}
+        if source.on_cpus:
+            state["on_cpus"] = True
         why = {i: error_state(self.reason(i)) for i in range(len(self)) if self.reason(i)}
         # Numbers as such: a pickle may be read on a machine of the other byte order.
         numbers = (self.raw, self.enabled_ns, self.running_ns)
@@ -186,7 +229,7 @@ class Counts(_native.Reading):
 
     def _compared(self) -> tuple[object, ...]:
         source = self.source
-        return source.names, source.units, source.scales, self.time_ns, self.states, bytes(self)
+        return source.names, source.units, source.scales, source.on_cpus, self.time_ns, self.states, bytes(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Counts):

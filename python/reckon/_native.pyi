@@ -67,6 +67,7 @@ class Set:
     names: tuple[str, ...]
     units: tuple[str, ...]
     scales: tuple[float, ...]
+    on_cpus: bool
     key: str
     closed: bool
     def __new__(cls, host: Host, events: str, target: Target, options: dict[str, int], reading: type[Reading], /) -> Set: ...

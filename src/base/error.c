@@ -208,6 +208,11 @@ int options_take(void *to, size_t size, const void *from)
     return 0;
 }
 
+int options_reserved(uint64_t value, const char *name, uint32_t stage, struct rk_error *e)
+{
+    return value ? fail_argument(e, stage, "%s.reserved is %#jx; it must be 0", name, (uintmax_t)value) : 0;
+}
+
 int options_check(void *to, size_t size, const void *from, const char *name, uint32_t stage,
                   struct rk_error *e)
 {

@@ -39,6 +39,9 @@ int error_give(struct rk_error *e, const struct rk_error *from);
  */
 int options_take(void *to, size_t size, const void *from);
 
+/* Refuses a reserved member that is not 0: a newer release may give it a meaning. 0 or -EINVAL. */
+int options_reserved(uint64_t value, const char *name, uint32_t stage, struct rk_error *e);
+
 /* options_take() with the error filled in. `name` is the struct's, for the message. */
 int options_check(void *to, size_t size, const void *from, const char *name, uint32_t stage,
                   struct rk_error *e);

@@ -179,7 +179,8 @@ static int start_reader(struct rk_capture *c, size_t limit)
     return r < 0 ? r : reader_open(c->stream, limit, r ? &stacks : NULL, &c->reader);
 }
 
-static int check(const struct rk_capture_options *o, struct rk_error *e)
+/* `sample`: what the set was asked for, whether this kernel can give it or not. */
+static int check(const struct rk_capture_options *o, uint64_t sample, struct rk_error *e)
 {
     uint32_t unknown = o->flags & ~(RK_CAPTURE_THREAD | RK_CAPTURE_UNWIND | RK_CAPTURE_NAMES);
 
@@ -193,6 +194,9 @@ static int check(const struct rk_capture_options *o, struct rk_error *e)
         return fail_argument(e, RK_STAGE_CAPTURE, "queue_bytes is less than 1 MiB");
     if (o->queue_bytes && !(o->flags & RK_CAPTURE_THREAD))
         return fail_argument(e, RK_STAGE_CAPTURE, "queue_bytes has no effect without RK_CAPTURE_THREAD");
+    if ((o->flags & RK_CAPTURE_UNWIND) && !(sample & RK_SAMPLE_STACK_USER))
+        return fail_argument(e, RK_STAGE_CAPTURE,
+                             "RK_CAPTURE_UNWIND has no effect: the set takes no RK_SAMPLE_STACK_USER");
     if (o->unwind_regs && !(o->flags & RK_CAPTURE_UNWIND))
         return fail_argument(e, RK_STAGE_CAPTURE, "unwind_regs has no effect without RK_CAPTURE_UNWIND");
     return 0;
@@ -208,7 +212,7 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     int r = options_check(&o, sizeof o, options, "rk_capture_options", RK_STAGE_CAPTURE, e);
     if (r < 0)
         return r;
-    if ((r = check(&o, e)) < 0)
+    if ((r = check(&o, set_options(set)->sample, e)) < 0)
         return r;
 
     _cleanup_(rk_capture_free_cleanup) struct rk_capture *c = calloc(1, sizeof *c);

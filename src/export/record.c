@@ -320,6 +320,8 @@ int rk_record_export(struct rk_stream *stream, const struct rk_record *record, c
     if (!stream || !record)
         return fail_null(e, RK_STAGE_EXPORT, "rk_record_export", stream ? "record" : "stream");
     int r = options_check(&mine, sizeof mine, options, "rk_record_options", RK_STAGE_EXPORT, e);
+    if (r == 0)
+        r = options_reserved(mine.reserved, "rk_record_options", RK_STAGE_EXPORT, e);
     if (r < 0)
         return r;
     if (!mine.fields)

@@ -224,6 +224,8 @@ static int take_options(const struct rk_names_options *options, struct naming *g
 
     if (rc == 0 && g->options.flags & ~(uint32_t)RK_NAMES_NO_LINES)
         rc = fail_argument(e, RK_STAGE_SYMBOL, "rk_names_options: unknown flags %#x", g->options.flags);
+    if (rc == 0)
+        rc = options_reserved(g->options.reserved, "rk_names_options", RK_STAGE_SYMBOL, e);
     if (rc == 0 && g->options.cpu_ns)
         g->until_ns = sys_cpu_ns() + g->options.cpu_ns;
     return rc;

@@ -156,7 +156,7 @@ int perfdata_writer_round(struct perfdata_writer *w)
 
 int perfdata_writer_flush(struct perfdata_writer *w)
 {
-    if (w->error)
+    if (w->error || w->finished)
         return w->error;
     int r = write_buffer(w);
     if (r < 0)
@@ -322,5 +322,6 @@ int perfdata_writer_finish(struct perfdata_writer *w, struct rk_error *e)
         w->error = r;
         return writing_failed(r, e);
     }
+    w->finished = true; /* the header has the data's size: there is nothing to flush */
     return 0;
 }

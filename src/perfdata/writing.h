@@ -21,7 +21,8 @@ struct writing_feature {
 
 struct perfdata_writer {
     int fd;
-    int error; /* the first -errno, which comes again */
+    int error;     /* the first -errno, which comes again */
+    bool finished; /* all is written: header, records, closing sections */
     struct perfdata_header header;
     uint64_t written; /* where in the file the next bytes go */
     size_t buffered;

@@ -40,7 +40,7 @@ int profile_options_take(const struct rk_profile_options *options, struct rk_pro
     if (rc == 0 && ret->event && !(ret->flags & RK_PROFILE_EVENT))
         return fail_argument(e, RK_STAGE_PROFILE,
                              "rk_profile_options.event is used with RK_PROFILE_EVENT only");
-    return rc;
+    return rc == 0 ? options_reserved(ret->reserved, "rk_profile_options", RK_STAGE_PROFILE, e) : rc;
 }
 
 int rk_profile_builder_open(const struct rk_profile_options *options, struct rk_profile_builder **ret,

@@ -251,6 +251,26 @@ static int copy_selected(struct selection *s, struct copy *copy, struct rk_profi
     return rc;
 }
 
+/* Lists that are not there, and times that nothing can be in. */
+static int check_filter(const struct rk_profile_filter *f, struct rk_error *e)
+{
+    const struct {
+        const char *name;
+        const void *list;
+        size_t n;
+    } lists[] = {{"processes", f->processes, f->process_n},
+                 {"threads", f->threads, f->thread_n},
+                 {"cpus", f->cpus, f->cpu_n}};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (lists[i].n && !lists[i].list)
+            return fail_null(e, RK_STAGE_PROFILE, "rk_profile_select", lists[i].name);
+    if (f->to && f->from > f->to)
+        return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_filter: from is %ju, after to, which is %ju",
+                             (uintmax_t)f->from, (uintmax_t)f->to);
+    return 0;
+}
+
 int rk_profile_select(const struct rk_profile *profile, const struct rk_profile_filter *filter,
                       struct rk_profile **ret, struct rk_error *e)
 {
@@ -269,6 +289,8 @@ int rk_profile_select(const struct rk_profile *profile, const struct rk_profile_
     if (ours.flags & ~known)
         return fail_argument(e, RK_STAGE_PROFILE, "rk_profile_filter: an unknown flag, %#x",
                              ours.flags & ~known);
+    if ((rc = check_filter(&ours, e)) < 0)
+        return rc;
     struct selection s = {.profile = profile, .filter = &ours};
     rc = choose(&s, e);
     if (rc < 0) {

@@ -66,6 +66,15 @@ int picture_take(struct regions *regions, struct picture *p)
     return rc;
 }
 
+uint32_t picture_state(const struct picture *p, const struct tree *tree, uint32_t node, uint32_t event)
+{
+    const struct rk_value *v = &tree_counts(tree, node)[event];
+
+    if (!p->regions->about[event].counted || !tree_has(tree, event))
+        return RK_STATE_ABSENT;
+    return v->enabled && !v->running ? RK_STATE_STARVED : RK_STATE_COUNTED;
+}
+
 double picture_scaled(const struct rk_value *v, double *ret_bound)
 {
     if (v->running == v->enabled) {
@@ -99,6 +108,11 @@ bool picture_note(const struct picture *p, int at, char *text, size_t size)
     NOTE(sum->dropped, "%llu calls were not counted: out of memory", (unsigned long long)sum->dropped);
     NOTE(sum->unread, "%llu counts are missing: a counter could not be read",
          (unsigned long long)sum->unread);
+    for (uint32_t i = 0; i < sum->n_events; i++)
+        NOTE(tree_has(sum, i) && tree_counts(sum, 0)[sum->n_events + i].value,
+             "%s: %llu call%s not in its counts: there it was not counted", r->about[i].event.name,
+             (unsigned long long)tree_counts(sum, 0)[sum->n_events + i].value,
+             tree_counts(sum, 0)[sum->n_events + i].value == 1 ? " is" : "s are");
     NOTE(sum->unmatched, "%llu %s not open and passed over", (unsigned long long)sum->unmatched,
          sum->unmatched == 1 ? "end of a region that was" : "ends of regions that were");
     NOTE(r->nameless, "%llu times a region had no memory for its name and was left out",

@@ -28,6 +28,9 @@ void picture_free(struct picture *picture);
 
 const char *picture_name(const struct picture *picture, uint32_t region);
 
+/* What the counts of a node mean, as enum rk_state: counted, starved, absent. */
+uint32_t picture_state(const struct picture *picture, const struct tree *tree, uint32_t node, uint32_t event);
+
 /* The estimate and its bound; NaN where it was not counted. A region may be shorter than the clock can tell: what ran all
  * the time, be it none, is exact. */
 double picture_scaled(const struct rk_value *value, double *ret_bound);

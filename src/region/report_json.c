@@ -7,7 +7,8 @@
  *      "threads": [{"tid", "ended", "threads", "reason", "regions": [REGION, …]}, …],
  *      "notes": [TEXT, …]}
  *
- *     REGION = {"region", "parent", "calls", "unended", "inclusive": [COUNT, …], "self": [COUNT, …]}
+ *     REGION = {"region", "parent", "calls", "unended", "states": [STATE, …], "inclusive": [COUNT, …], "self": [COUNT, …]}
+ *     STATE = "counted", "starved" or "absent": rk_state_name()
  *     COUNT = {"value", "scaled", "bound", "enabled_ns", "running_ns"}, in the order of "events"; null: not counted
  *
  * "parent" is the index, in the same list, of the region around it; null: none. "unended": of the calls, those that were ended by a
@@ -21,11 +22,11 @@
 #include <errno.h>
 #include <math.h>
 
-static void json_count(struct json *j, const struct rk_event *event, bool counted, const struct rk_value *v)
+static void json_count(struct json *j, const struct rk_event *event, uint32_t state, const struct rk_value *v)
 {
     double bound, value = picture_scaled(v, &bound);
 
-    if (!counted || isnan(value)) {
+    if (state != RK_STATE_COUNTED || isnan(value)) {
         json_null(j, NULL);
         return;
     }
@@ -54,10 +55,15 @@ static void json_tree(struct json *j, const struct picture *p, const struct tree
             json_null(j, "parent");
         json_u64(j, "calls", node->calls);
         json_u64(j, "unended", node->unended);
+        json_open(j, "states", '[');
+        for (uint32_t k = 0; k < n; k++)
+            json_text(j, NULL, rk_state_name(counted ? picture_state(p, tree, i, k) : RK_STATE_ABSENT));
+        json_close(j, ']');
         for (size_t column = 0; column < 2; column++) {
             json_open(j, columns[column], '[');
-            for (size_t k = 0; k < n; k++)
-                json_count(j, &p->regions->about[k].event, counted && p->regions->about[k].counted,
+            for (uint32_t k = 0; k < n; k++)
+                json_count(j, &p->regions->about[k].event,
+                           counted ? picture_state(p, tree, i, k) : RK_STATE_ABSENT,
                            &tree_counts(tree, i)[column * n + k]);
             json_close(j, ']');
         }

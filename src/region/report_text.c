@@ -100,8 +100,11 @@ static void text_node(const struct picture *p, const struct tree *tree, uint32_t
         if (!p->regions->about[k].counted)
             continue;
         for (size_t column = 0; column < 2; column++) {
-            count_text(text, sizeof text, &p->regions->about[k].event,
-                       &tree_counts(tree, at)[column * tree->n_events + k]);
+            if (picture_state(p, tree, at, k) == RK_STATE_COUNTED)
+                count_text(text, sizeof text, &p->regions->about[k].event,
+                           &tree_counts(tree, at)[column * tree->n_events + k]);
+            else
+                snprintf(text, sizeof text, "-");
             output_format(out, " %*s", COLUMN, text);
         }
     }

@@ -116,16 +116,20 @@ static void pop(struct tree *tree, const struct rk_value *now)
     struct rk_value *inclusive = &tree->counts.items[2 * (size_t)number * n], *self = inclusive + n;
     const struct rk_value *start = &tree->values.items[2 * at * n], *inside = start + n;
     struct rk_value *around = at ? &tree->values.items[2 * (at - 1) * n + n] : NULL;
+    struct rk_value *there = tree->counts.items;
     bool outermost = --node->open == 0;
 
     for (size_t i = 0; i < n; i++) {
-        if (!now[i].enabled && !start[i].enabled)
-            continue; /* the thread does not have it */
+        if (!now[i].enabled && !start[i].enabled) { /* the thread does not have it */
+            there[n + i].value++;
+            continue;
+        }
         if (!now[i].enabled || !start[i].enabled || now[i].enabled < start[i].enabled ||
             now[i].running < start[i].running) {
             tree->unread++;
             continue;
         }
+        there[i].value++;
         struct rk_value all = less(&now[i], &start[i]), own = less(&all, &inside[i]);
         if (outermost)
             add(&inclusive[i], &all);
@@ -172,6 +176,8 @@ int tree_add(struct tree *to, const struct tree *from)
 
     if (!same)
         return -ENOMEM;
+    for (size_t k = 0; k < 2 * (size_t)to->n_events; k++)
+        add(&to->counts.items[k], &from->counts.items[k]);
     for (size_t i = 1; i < from->nodes.n; i++) {
         const struct tree_node *node = &from->nodes.items[i];
         int64_t at = find_child(to, same[node->parent], node->region);

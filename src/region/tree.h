@@ -2,7 +2,8 @@
  * What one thread's regions counted: a tree of paths, and the stack of what is open.
  *
  *     nodes      0 is the root, which is no region; a node's parent comes before it
- *     counts     2 × n_events for each node: inclusive, then self
+ *     counts     2 × n_events for each node: inclusive, then self. Of the root: in how many activations that have
+ *                ended the event was there (its inclusive values), and in how many it was not (self)
  *     children   (node, region) → node. Where the region is open around that node already (recursion), the outer
  *                node: the tree is never deeper than there are regions.
  *     frames     the open regions, innermost last …
@@ -60,6 +61,12 @@ int tree_add(struct tree *to, const struct tree *from);
 
 /* A copy, its stack included: 0, or -ENOMEM and nothing in *ret. */
 int tree_copy(const struct tree *from, struct tree *ret);
+
+/* Whether any activation has a count of the event. */
+static inline bool tree_has(const struct tree *tree, uint32_t event)
+{
+    return tree->counts.items[event].value > 0;
+}
 
 /* The counts of a node: n_events inclusive ones, behind which are the self ones. */
 static inline const struct rk_value *tree_counts(const struct tree *tree, uint32_t node)

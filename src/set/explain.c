@@ -451,12 +451,17 @@ int explain(struct rk_host *host, const struct rk_attempt *attempt, struct rk_er
     return other(&a);
 }
 
+#define ATTEMPT_ALL 0x3ffu
+
 int rk_explain(struct rk_host *host, const struct rk_attempt *attempt, struct rk_error *ret)
 {
     struct rk_attempt taken;
     int rc = options_take(&taken, sizeof taken, attempt);
 
     if (rc < 0 || !host || !attempt || !ret)
+        return -EINVAL;
+    if (taken.flags & ~ATTEMPT_ALL || taken.code > 0 || taken.stage < RK_STAGE_OPEN ||
+        taken.stage > RK_STAGE_READ)
         return -EINVAL;
     return explain(host, &taken, ret);
 }

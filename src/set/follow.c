@@ -113,12 +113,10 @@ int follow_open(struct rk_set *set, uint32_t slot)
 
 static int open_watch(int32_t cpu)
 {
-    struct perf_attr attr = {.type = PERF_SOFTWARE,
-                             .config = SW_DUMMY,
-                             .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
-                             .flags = ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV};
+    static const struct rk_set_options enabled = {.size = sizeof enabled, .flags = RK_SET_ENABLED};
+    struct perf_attr attr;
 
-    attr.size = policy_attr_size(&attr);
+    policy_clock(&enabled, TARGET_CPUS, false, &attr);
     int fd = sys_perf_open(&attr, -1, cpu, -1, 0);
     return fd < 0 ? -1 : fd;
 }

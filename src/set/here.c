@@ -51,26 +51,12 @@ int here_begin(struct rk_set *set, const struct plan *plan)
 
 int here_open(struct rk_set *set, uint32_t slot)
 {
-    const struct rk_set_options *o = &set->options;
     const struct set_slot *at = &set->slots[slot];
-    struct perf_attr attr = {.type = PERF_SOFTWARE,
-                             .config = SW_DUMMY,
-                             .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
-                             .flags = ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV};
+    struct perf_attr attr;
 
     if (set->clocks[slot] >= 0) /* the groups of the first slot are arranged anew */
         return 0;
-    if (set->inherit)
-        attr.flags |= ATTR_INHERIT | ((o->flags & RK_SET_THREADS_ONLY) ? ATTR_INHERIT_THREAD : 0);
-    if (!(o->flags & RK_SET_ENABLED))
-        attr.flags |= ATTR_DISABLED;
-    if ((o->flags & RK_SET_ENABLE_ON_EXEC) ||
-        (set->whom.kind == TARGET_COMMAND && !(o->flags & RK_SET_ENABLED) &&
-         !(o->flags & RK_SET_REMOVE_ON_EXEC)))
-        attr.flags |= ATTR_ENABLE_ON_EXEC;
-    if ((o->flags & RK_SET_REMOVE_ON_EXEC))
-        attr.flags |= ATTR_REMOVE_ON_EXEC;
-    attr.size = policy_attr_size(&attr);
+    policy_clock(&set->options, set->whom.kind, set->inherit, &attr);
     int fd = sys_perf_open(&attr, at->pid, at->cpu, -1, 0);
     if (fd < 0)
         return fd;

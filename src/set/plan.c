@@ -92,6 +92,9 @@ static int expand(struct rk_host *host, const struct rk_target *target, const st
                              options->flags & RK_SET_ENABLE_ON_EXEC   ? "RK_SET_ENABLE_ON_EXEC"
                              : options->flags & RK_SET_REMOVE_ON_EXEC ? "RK_SET_REMOVE_ON_EXEC"
                                                                       : "RK_SET_THREADS_ONLY");
+    if (by_cpu && (options->records & RK_RECORDS_READS))
+        return fail(e, -EINVAL, RK_STAGE_OPEN, RK_CAUSE_ARGUMENT, "leave RK_RECORDS_READS out of records",
+                    "records has RK_RECORDS_READS, and counters of CPUs and cgroups are not inherited");
     if ((options->flags & RK_SET_FREEZE) && !target_attaches(target->kind) && target->kind != TARGET_THREAD)
         return fail_argument(e, RK_STAGE_OPEN,
                              "RK_SET_FREEZE is about a thread, a process or a tree that runs");
@@ -187,12 +190,21 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
     if (rc < 0)
         return rc;
     plan.descriptors = ((uint64_t)plan.n_events + plan.on_cpus) * plan.n_slots;
+    for (uint32_t i = 0; options->records & RK_RECORDS_READS && i < plan.n_slots; i++)
+        plan.descriptors += i == 0 || plan.slots[i].pid != plan.slots[i - 1].pid; /* set_guard() */
     if (plan.n_cgroups) /* one directory at a time; a watch on each CPU that is followed */
         plan.descriptors += 1 + (target->cpus || plan.sampling ? 0 : plan.n_slots / plan.n_cgroups);
     if (plan.sampling) {
         plan.ring_wanted = options->ring_bytes ? options->ring_bytes : ring_wanted(options, plan.n_rings);
         plan.ring_bytes =
             options->ring_bytes ? options->ring_bytes : ring_that_fits(host, plan.n_rings, plan.ring_wanted);
+        if (options->wakeup_bytes > plan.ring_bytes) {
+            rc = fail(e, -EINVAL, RK_STAGE_OPEN, RK_CAUSE_ARGUMENT, "lower it, or set ring_bytes",
+                      "wakeup_bytes is %u; a ring has %u bytes, so that it would never wake anybody",
+                      options->wakeup_bytes, (unsigned)plan.ring_bytes);
+            plan_free(&plan);
+            return rc;
+        }
     }
     *ret = plan;
     return 0;

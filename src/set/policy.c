@@ -49,11 +49,13 @@ static int refuse_option(struct rk_error *e, const char *fix, const char *format
     return fail(e, -EINVAL, RK_STAGE_OPEN, RK_CAUSE_ARGUMENT, fix, "%s", what);
 }
 
-#define FLAGS_ALL UINT64_C(0xffff)
+#define FLAGS_ALL UINT64_C(0x1ffff)
 #define EXCLUDE_ALL UINT64_C(0xff)
-#define RECORDS_ALL UINT64_C(0x1ff)
+#define RECORDS_ALL UINT64_C(0x3ff)
 #define SAMPLE_ALL UINT64_C(0x1ffffff)
 #define BRANCHES_ALL UINT64_C(0xfffff)
+#define EXCLUDE_MODES (RK_EXCLUDE_USER | RK_EXCLUDE_KERNEL | RK_EXCLUDE_HYPERVISOR)
+#define EXCLUDE_MACHINES (RK_EXCLUDE_HOST | RK_EXCLUDE_GUEST)
 #define CHAINS (RK_EXCLUDE_CHAIN_KERNEL | RK_EXCLUDE_CHAIN_USER)
 
 static int check_bits(const struct rk_set_options *o, struct rk_error *e)
@@ -113,6 +115,15 @@ static int check_flags(const struct rk_set_options *o, struct rk_error *e)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if ((o->flags & pairs[i].a) && (o->flags & pairs[i].b))
             return refuse_option(e, "set one", "flags has both %s", pairs[i].names);
+    if ((o->exclude & EXCLUDE_MODES) == EXCLUDE_MODES)
+        return refuse_option(e, "leave one out",
+                             "exclude has user space, the kernel and the hypervisor: nothing is left to count");
+    if ((o->exclude & EXCLUDE_MACHINES) == EXCLUDE_MACHINES)
+        return refuse_option(e, "leave one out",
+                             "exclude has RK_EXCLUDE_HOST and RK_EXCLUDE_GUEST: nothing is left to count");
+    if ((o->exclude & CHAINS) == CHAINS)
+        return refuse_option(e, "leave RK_SAMPLE_CALLCHAIN out of sample",
+                             "exclude has both RK_EXCLUDE_CHAIN_…: nothing is left of a call chain");
     if ((o->flags & RK_SET_SIGTRAP) && !(o->flags & RK_SET_REMOVE_ON_EXEC))
         return refuse_option(e, "add RK_SET_REMOVE_ON_EXEC: the next program would die of the signal",
                              "flags has RK_SET_SIGTRAP without RK_SET_REMOVE_ON_EXEC");
@@ -155,6 +166,16 @@ static int check_needs(const struct rk_set_options *o, struct rk_error *e)
     if ((o->exclude & CHAINS) && !(o->sample & RK_SAMPLE_CALLCHAIN))
         return refuse_option(e, "add RK_SAMPLE_CALLCHAIN to sample",
                              "exclude has RK_EXCLUDE_CHAIN_…, and samples have no call chain");
+    if ((o->flags & RK_SET_DEFER_CHAINS) &&
+        (!(o->sample & RK_SAMPLE_CALLCHAIN) || (o->exclude & RK_EXCLUDE_CHAIN_USER)))
+        return refuse_option(
+            e,
+            o->sample & RK_SAMPLE_CALLCHAIN ? "leave RK_EXCLUDE_CHAIN_USER out of exclude"
+                                            : "add RK_SAMPLE_CALLCHAIN to sample",
+            "flags has RK_SET_DEFER_CHAINS, and samples have no call chain of the user's");
+    if ((o->records & RK_RECORDS_READS) && (o->flags & RK_SET_NO_INHERIT))
+        return refuse_option(e, "leave RK_SET_NO_INHERIT out of flags",
+                             "records has RK_RECORDS_READS, and nothing is inherited");
     if ((o->records & RK_RECORDS_BUILD_IDS) && !(o->records & RK_RECORDS_MAPS))
         return refuse_option(
             e, "add RK_RECORDS_MAPS to records",
@@ -352,6 +373,27 @@ static uint64_t excluded(const struct rk_set_options *options, const struct rk_e
     return flags;
 }
 
+/* Whom it counts beside the thread that it is opened on, and until when. */
+static uint64_t extent(const struct rk_set_options *o, bool inherit)
+{
+    uint64_t flags = o->flags & RK_SET_REMOVE_ON_EXEC ? ATTR_REMOVE_ON_EXEC : 0;
+
+    if (inherit)
+        flags |= ATTR_INHERIT | (o->flags & RK_SET_THREADS_ONLY ? ATTR_INHERIT_THREAD : 0);
+    return flags;
+}
+
+/* From when on it counts. */
+static uint64_t beginning(const struct rk_set_options *o, enum target_kind kind)
+{
+    if (o->flags & RK_SET_ENABLED)
+        return 0;
+    if (!(o->flags & RK_SET_REMOVE_ON_EXEC) &&
+        (o->flags & RK_SET_ENABLE_ON_EXEC || kind == TARGET_COMMAND))
+        return ATTR_DISABLED | ATTR_ENABLE_ON_EXEC;
+    return ATTR_DISABLED;
+}
+
 /* Only a leader may be pinned or exclusive, and only it waits to be enabled. */
 static uint64_t leading(const struct policy *policy, const struct rk_event *event, uint32_t members)
 {
@@ -362,16 +404,14 @@ static uint64_t leading(const struct policy *policy, const struct rk_event *even
         flags |= ATTR_PINNED;
     if ((event->flags & RK_EVENT_EXCLUSIVE) || o->flags & RK_SET_EXCLUSIVE)
         flags |= ATTR_EXCLUSIVE;
+    flags |= beginning(o, policy->kind);
     if (o->flags & RK_SET_ENABLED)
         return flags | (*event->filter ? ATTR_DISABLED : 0); /* until it has its filter */
-    flags |= ATTR_DISABLED;
     /* arm64 does not count a disabled leader when it checks whether the group fits, unless it will be enabled
      * on exec; the group would then never run. Where no exec can come (our descriptors are closed by it, and
      * nothing is inherited; a CPU does not exec) the bit has no other effect. Of others fit.c makes sure. */
-    if (o->flags & RK_SET_REMOVE_ON_EXEC)
-        return flags;
-    if (o->flags & RK_SET_ENABLE_ON_EXEC || policy->kind == TARGET_COMMAND ||
-        (members > 1 && ((policy->kind == TARGET_SELF && !policy->inherit) || target_by_cpu(policy->kind))))
+    if (!(o->flags & RK_SET_REMOVE_ON_EXEC) && members > 1 &&
+        ((policy->kind == TARGET_SELF && !policy->inherit) || target_by_cpu(policy->kind)))
         flags |= ATTR_ENABLE_ON_EXEC;
     return flags;
 }
@@ -455,6 +495,10 @@ static void sampling(const struct policy *policy, const struct rk_event *event,
     attr->flags |= ATTR_SAMPLE_ID_ALL;
     if (place->carries)
         attr->flags |= records(o->records);
+    if (o->records & RK_RECORDS_READS)
+        attr->flags |= ATTR_INHERIT_STAT; /* each event's own count */
+    if (o->flags & RK_SET_DEFER_CHAINS && !policy->no_deferred)
+        attr->flags |= ATTR_DEFER_CALLCHAIN | (place->carries ? ATTR_DEFER_OUTPUT : 0);
     rate(policy, event, place->leads, attr);
     if (!says_period(attr, event) && !(o->sample & RK_SAMPLE_PERIOD))
         attr->sample_type &= ~RK_SAMPLE_PERIOD;
@@ -538,10 +582,7 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
     };
     if (*asked->probe) /* the kernel reads it while it opens; the set keeps it */
         ret->config1 = (uint64_t)(uintptr_t)asked->probe;
-    if (policy->inherit)
-        ret->flags |= ATTR_INHERIT | (policy->options->flags & RK_SET_THREADS_ONLY ? ATTR_INHERIT_THREAD : 0);
-    if (policy->options->flags & RK_SET_REMOVE_ON_EXEC)
-        ret->flags |= ATTR_REMOVE_ON_EXEC;
+    ret->flags |= extent(policy->options, policy->inherit);
     if (policy->options->flags & RK_SET_SIGTRAP) {
         ret->flags |= ATTR_SIGTRAP;
         ret->sig_data = policy->options->sig_data;
@@ -557,6 +598,17 @@ void policy_attr(const struct policy *policy, const struct set_event *event, con
         sampling(policy, asked, place, ret);
     if (policy_asks_user_access(policy, event))
         ret->config1 |= ARM64_USER_ACCESS;
+    ret->size = policy_attr_size(ret);
+}
+
+void policy_clock(const struct rk_set_options *options, enum target_kind kind, bool inherit,
+                  struct perf_attr *ret)
+{
+    *ret = (struct perf_attr){.type = PERF_SOFTWARE,
+                              .config = SW_DUMMY,
+                              .read_format = FORMAT_ENABLED | FORMAT_RUNNING,
+                              .flags = ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV | extent(options, inherit) |
+                                       beginning(options, kind)};
     ret->size = policy_attr_size(ret);
 }
 

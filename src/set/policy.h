@@ -23,6 +23,7 @@ struct policy {
     bool no_lost;     /* FORMAT_LOST is not known (before Linux 6.0) */
     bool no_together; /* FORMAT_GROUP is refused or useless: members are read singly */
     bool no_stacks;   /* this kernel dumps no user's stack: the chain along frame pointers instead */
+    bool no_deferred; /* this kernel defers no call chains: they are taken whole */
     bool user_only;   /* the paranoid level forbids the kernel */
     uint64_t frequency_at_most; /* kernel.perf_event_max_sample_rate; 0: not in the way */
 
@@ -52,6 +53,11 @@ int policy_refuse(const struct rk_set_options *options, const struct rk_event *e
 
 void policy_attr(const struct policy *policy, const struct set_event *event, const struct policy_place *place,
                  struct perf_attr *ret);
+
+/* An event that needs no counter: a clock of the time that a thread spends on a CPU, for whom and when the set's events
+ * count (here.c); a guard (toggle.c); a watch over a CPU (follow.c). */
+void policy_clock(const struct rk_set_options *options, enum target_kind kind, bool inherit,
+                  struct perf_attr *ret);
 
 /* One event that is tried on its own: by the list and the doctor, which step down themselves. */
 struct policy_trial {

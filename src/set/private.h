@@ -138,6 +138,8 @@ struct rk_set {
     int32_t *cpus;                    /* `on_cpus`: these */
     uint32_t n_cpus;
     int *clocks; /* … and one per slot: its time is the time that the thread is on the CPU: set/here.c */
+    int *guards; /* RK_RECORDS_READS: one per thread that was opened: set_guard() */
+    uint32_t n_guards;
     int *fds;
     uint64_t *ids;   /* shaped like fds: the kernel's event ids, for sampling sets; else NULL */
     int32_t *faults; /* shaped like fds: why the last read failed: -errno, SET_FAULT_EMPTY, 0: it did not */

@@ -14,6 +14,7 @@
 #include "set/plan.h"
 #include "set/policy.h"
 #include "set/where.h"
+#include "sys/file.h"
 #include "sys/perf.h"
 #include "sys/process.h"
 #include "target/freeze.h"
@@ -54,6 +55,9 @@ struct rk_set *rk_set_free(struct rk_set *set)
     free(set->roots_born);
     free(set->cpus);
     free(set->clocks);
+    for (uint32_t i = 0; i < set->n_guards; i++)
+        sys_close(set->guards[i]);
+    free(set->guards);
     follow_unwatch(set);
     free(set->fds);
     free(set->ids);
@@ -232,6 +236,35 @@ static int copy_whom(struct rk_set *set, const struct rk_target *target)
     return 0;
 }
 
+/*
+ * For READ records. Where a thread and one that it created have the same events, the kernel lets them swap these when one
+ * follows the other on a CPU. A thread that then ends with its creator's events writes no record. An event on the creator
+ * that is not inherited makes the two differ.
+ */
+static int set_guard(struct rk_set *set, struct rk_error *e)
+{
+    static const struct rk_set_options disabled = {.size = sizeof disabled};
+    struct perf_attr attr;
+
+    set->guards = malloc(set->n_slots * sizeof *set->guards);
+    if (!set->guards)
+        return fail_memory(e, RK_STAGE_OPEN);
+    for (uint32_t slot = 0; slot < set->n_slots; slot++) {
+        int32_t pid = set->slots[slot].pid;
+        if (slot && pid == set->slots[slot - 1].pid)
+            continue;
+        policy_clock(&disabled, TARGET_THREAD, false, &attr);
+        int fd = sys_perf_open(&attr, pid, -1, -1, 0);
+        if (fd >= 0)
+            set->guards[set->n_guards++] = fd;
+        else if (fd != -ESRCH) /* it has ended */
+            return fail(e, fd, RK_STAGE_OPEN,
+                        fd == -EMFILE || fd == -ENFILE ? RK_CAUSE_DESCRIPTORS : RK_CAUSE_UNKNOWN, NULL,
+                        "RK_RECORDS_READS takes one more event for each thread: %s", strerror(-fd));
+    }
+    return 0;
+}
+
 static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_events *events,
                         const struct rk_target *target, bool frozen, struct rk_error *e)
 {
@@ -272,6 +305,8 @@ static int open_planned(struct rk_set *set, struct plan *plan, const struct rk_e
         return fail_memory(e, RK_STAGE_OPEN);
     if (set->family && vector_reserve(&set->notes, 1) < 0) /* for set/toggle.c, which allocates nothing */
         return fail_memory(e, RK_STAGE_OPEN);
+    if (set->options.records & RK_RECORDS_READS && (rc = set_guard(set, e)) < 0)
+        return rc;
     if (set->sampling) {
         rc = ask_ids(set, e);
         return rc < 0 ? rc : choose_rings(set, plan->n_rings, e);

@@ -5,6 +5,7 @@
  *                        kernel excluded those read 0, which would be a lie.
  *   EINVAL               frequency above the limit → the limit, noted; FORMAT_LOST → without; an inherited
  *                        group's FORMAT_GROUP (before 4.13) → single reads; a weak group → singles, noted
+ *   EINVAL               deferred call chains (before 6.19) → whole ones, noted
  *   ENOSYS               registers and stacks of the user (a machine whose kernel can't) → the call chain, noted
  *   EINVAL, EOPNOTSUPP   arm64's user access bit → without; :P → less precise
  */
@@ -79,6 +80,18 @@ static enum policy_step to_chains(struct policy *policy, struct rk_set *set, int
     *ret_rc = set_note_add(
         set, UINT32_MAX, RK_CAUSE_UNSUPPORTED, false, "build what is measured with -fno-omit-frame-pointer",
         "takes call chains along frame pointers only: this kernel can't dump a thread's stack");
+    return STEP_RETRY;
+}
+
+static enum policy_step to_whole_chains(struct policy *policy, struct rk_set *set,
+                                        const struct perf_attr *attr, int *ret_rc)
+{
+    if (policy->options->flags & RK_SET_EXACT || !(attr->flags & ATTR_DEFER_CALLCHAIN) ||
+        rk_host_feature(policy->host, RK_FEATURE_DEFER_CALLCHAIN) != 0)
+        return STEP_NONE;
+    policy->no_deferred = true;
+    *ret_rc = set_note_add(set, UINT32_MAX, RK_CAUSE_KERNEL_OLD, false, "leave RK_SET_DEFER_CHAINS out",
+                           "takes whole call chains at each sample: this kernel defers none (Linux 6.19 does)");
     return STEP_RETRY;
 }
 
@@ -166,6 +179,8 @@ enum policy_step policy_step(struct policy *policy, struct rk_set *set, uint32_t
         return to_user_only(policy, set, &at->event, ret_rc);
     case -EINVAL:
         step = to_lower_rate(policy, set, &at->attr, ret_rc);
+        if (step == STEP_NONE)
+            step = to_whole_chains(policy, set, &at->attr, ret_rc);
         return step != STEP_NONE ? step : unknown_feature(policy, set, event, place, code, ret_rc);
     case -ENOSYS:
         return to_chains(policy, set, ret_rc);

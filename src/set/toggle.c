@@ -77,10 +77,9 @@ static __attribute__((noinline)) int switch_family(const struct rk_set *set, uns
     int first = 0;
 
     for (uint32_t slot = 0; slot < set->n_slots; slot++) {
-        struct perf_attr attr = {.type = PERF_SOFTWARE,
-                                 .config = SW_DUMMY,
-                                 .flags = ATTR_DISABLED | ATTR_EXCLUDE_KERNEL | ATTR_EXCLUDE_HV};
-        attr.size = policy_attr_size(&attr);
+        static const struct rk_set_options disabled = {.size = sizeof disabled};
+        struct perf_attr attr;
+        policy_clock(&disabled, TARGET_THREAD, false, &attr);
         uint32_t last = slot;
         int guard = sys_perf_open(&attr, set->slots[slot].pid, -1, -1, 0);
         int rc = switch_thread(set, slot, request, &last);

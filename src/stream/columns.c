@@ -81,6 +81,8 @@ int64_t rk_stream_columns(struct rk_stream *st, struct rk_columns *columns)
 
     if (!st || !columns || columns->size < sizeof *columns || columns->size > 4096)
         return -EINVAL;
+    if (!columns->chain_start != !columns->chains)
+        return -EINVAL; /* neither is of use alone */
     columns->damaged = 0;
     if (columns->chain_start)
         columns->chain_start[0] = 0;

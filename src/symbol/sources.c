@@ -309,7 +309,7 @@ int sources_options(struct rk_sources_options *ret, const struct rk_sources_opti
 
     if (unknown)
         return fail_argument(e, RK_STAGE_SYMBOL, "rk_sources_options: unknown flags %#x", unknown);
-    return rc;
+    return rc == 0 ? options_reserved(ret->reserved, "rk_sources_options", RK_STAGE_SYMBOL, e) : rc;
 }
 
 int symbolizer_source_files(struct rk_symbolizer *symbolizer, const struct rk_module *wanted,

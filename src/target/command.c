@@ -83,7 +83,10 @@ static int make_plan(char *const argv[], const struct rk_command_options *option
                      struct rk_error *e)
 {
     char shown[100];
+    int rc = options_reserved((uint32_t)options->reserved, "rk_command_options", RK_STAGE_TARGET, e);
 
+    if (rc < 0)
+        return rc;
     if (options->flags & ~(uint32_t)RK_COMMAND_STD_FDS)
         return fail_argument(e, RK_STAGE_TARGET,
                              "rk_command_options: flags is %#x; it is made of RK_COMMAND_…", options->flags);
@@ -91,11 +94,15 @@ static int make_plan(char *const argv[], const struct rk_command_options *option
     plan->environment = options->environment;
     for (int i = 0; i < 3; i++) {
         int fd = i == 0 ? options->in : i == 1 ? options->out : options->err;
-        plan->standard[i] = options->flags & RK_COMMAND_STD_FDS && fd >= 0 ? fd : -1;
-        if (plan->standard[i] >= 0 && sys_fd_check(fd) < 0)
+        bool replaces = options->flags & RK_COMMAND_STD_FDS;
+        if (fd > 0 && !replaces)
+            return fail_argument(e, RK_STAGE_TARGET,
+                                 "rk_command_options: descriptor %d has no effect without RK_COMMAND_STD_FDS", fd);
+        plan->standard[i] = replaces && fd >= 0 ? fd : -1;
+        if (replaces && (fd < -1 || (fd >= 0 && sys_fd_check(fd) < 0)))
             return fail_argument(e, RK_STAGE_TARGET, "descriptor %d, to replace %d, is not open", fd, i);
     }
-    int rc = command_search(argv[0], options->directory != NULL, &plan->path, e);
+    rc = command_search(argv[0], options->directory != NULL, &plan->path, e);
     if (rc < 0)
         return rc;
     plan->hides = sys_exec_hides(plan->path);

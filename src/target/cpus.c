@@ -23,7 +23,7 @@ static int bad_list(int rc, const char *list, size_t position, struct rk_error *
              shown, position);
     else
         fail(e, rc, RK_STAGE_TARGET, RK_CAUSE_SYNTAX, "write numbers and ranges, as in 0-3,8",
-             "%s: byte %zu: not a list of CPUs", shown, position);
+             "%s: byte %zu: not a list of CPUs", *list ? shown : "\"\"", position);
     fail_position(e, (uint32_t)position);
     return rc;
 }

@@ -38,6 +38,8 @@ int rk_unwinder_open(const struct rk_unwinder_options *options, struct rk_unwind
     if (!ret)
         return fail_null(e, RK_STAGE_IMAGE, "rk_unwinder_open", "ret");
     int rc = options_check(&o, sizeof o, options, "rk_unwinder_options", RK_STAGE_IMAGE, e);
+    if (rc == 0)
+        rc = options_reserved(o.reserved, "rk_unwinder_options", RK_STAGE_IMAGE, e);
     if (rc < 0)
         return rc;
     if (o.cache_slots > SLOTS_MAX)

@@ -137,6 +137,29 @@ static void a_fork(void)
 
 /* Many rings under a small limit: less and less each, said in a note; then none, and why. As another user than the
  * other tests, since the limit is the user's. */
+/* A switch to a place where no file can be: what was recorded until then is a whole file, whatever is called next. */
+static void a_switch_to_nowhere(void)
+{
+    struct rk_set_options o = {.size = sizeof o, .period = 1, .flags = RK_SET_NO_INHERIT};
+    struct rk_capture_options co = {.size = sizeof co, .path = "data"};
+    struct rk_capture *c;
+    uint32_t cut = 9;
+
+    struct session s = session_open("page-faults:u", NULL, &o);
+    OK(rk_capture_open(s.host, s.set, NULL, &co, &c, &e));
+    OK(rk_capture_enable(c));
+    touch(50);
+    EQUAL(rk_capture_step(c, 0), 1);
+    EQUAL(rk_capture_switch(c, "nowhere/first.data", &e), -ENOENT);
+    CHECK(strstr(e.what, "nowhere/first.data") != NULL);
+    EQUAL(rk_capture_snapshot(c), -ENOENT);
+    EQUAL(rk_capture_finish(c, NULL, &e), -ENOENT);
+    rk_capture_free(c);
+    CHECK(samples_in("data", &cut) >= 50);
+    EQUAL(cut, 0);
+    session_close(&s);
+}
+
 static void no_locked_memory(void)
 {
     enum { MANY = 400 };
@@ -193,6 +216,7 @@ static void all(void)
     a_full_disk();
     a_signal();
     a_fork();
+    a_switch_to_nowhere();
     unlink("data");
     unlink("data.old");
 }

@@ -18,6 +18,7 @@ import pytest
 from conftest import in_a_thread, touch
 
 import reckon
+from reckon import _counts
 from reckon._machine import host
 
 def test_pages_are_counted():
@@ -405,6 +406,59 @@ def test_a_state_of_another_version():
     for damage in ({"numbers": ((1,), (1,), ())}, {"states": ()}, {"states": ("odd",)}, {"names": ("a", "b")}, {"time_ns": "x"}, {"numbers": ((-1,), (1,), (1,))}):
         with pytest.raises(pickle.UnpicklingError, match="damaged"):
             restore(kind, 1, {**state, **damage})
+
+
+def made(rows, states, names=("cpu_core/cycles/u", "cpu_atom/cycles/u"), **more):
+    """Counts made up: rows of (value, enabled, running), as on a hybrid CPU."""
+    n = len(names)
+    why = {i: (61, f"{name}: not counted", "", "starved", "read", "", 0) for i, name in enumerate(names)}
+    state = {"key": "1-1", "names": names, "units": ("",) * n, "scales": (1.0,) * n, "time_ns": 5, "states": states, "why": why}
+    return _counts._restore(1, {**state, "numbers": tuple(zip(*rows, strict=True)), **more})
+
+
+def test_one_name_on_a_hybrid_cpu():
+    """A name is the sum over the kinds of cores: of a task scaled once, of CPUs each by itself."""
+    task = made([(96, 10, 8), (6, 10, 2)], ("counted", "counted"))
+    assert task["cycles:u"] == task["cycles"] == 102 and isinstance(task["cycles"], int)
+    assert task["cpu_atom/cycles/u"] == 30 and task.share("cycles") == 1 and task.bound("cycles") == 0
+    assert pickle.loads(pickle.dumps(task))["cycles"] == 102
+    shared = made([(96, 10, 4), (6, 10, 1)], ("counted", "counted"))
+    assert shared["cycles"] == 204 and shared.share("cycles") == 0.5 and shared.bound("cycles") > 0
+    cpus = made([(96, 10, 8), (6, 10, 2)], ("counted", "counted"), on_cpus=True)
+    assert cpus["cycles"] == 150 and pickle.loads(pickle.dumps(cpus))["cycles"] == 150 and cpus.share("cycles") == 0.5
+    # In turn: the kind of core that the task was never on has no part; CPUs that starved have one that is unknown.
+    assert made([(96, 10, 10), (0, 10, 0)], ("counted", "idle"))["cycles"] == 96
+    assert made([(96, 10, 10), (0, 10, 0)], ("counted", "starved"))["cycles"] == 96
+    assert made([(0, 0, 0), (0, 0, 0)], ("idle", "idle"))["cycles"] == 0
+    for rows, states, more in (
+        ([(96, 10, 10), (0, 10, 0)], ("counted", "starved"), {"on_cpus": True}),
+        ([(96, 10, 10), (0, 0, 0)], ("counted", "absent"), {}),
+        ([(0, 10, 0), (0, 10, 0)], ("starved", "starved"), {}),
+    ):
+        counts = made(rows, states, **more)
+        with pytest.raises(reckon.NotCounted):
+            counts["cycles"]
+        assert counts.get("cycles") is None and math.isnan(counts.bound("cycles")) and counts.share("cycles") == 0
+    both = made([(5, 1, 1), (6, 1, 1)], ("counted", "counted"), ("cpu_core/cycles/u", "cpu_core/cycles/k"))
+    with pytest.raises(KeyError):
+        both["cycles"]
+    ipc = ("cpu_core/cycles/", "cpu_atom/cycles/", "cpu_core/instructions/", "cpu_atom/instructions/")
+    assert made([(2, 1, 1), (2, 1, 1), (6, 1, 1), (2, 1, 1)], ("counted",) * 4, ipc).ipc == 2
+
+
+def test_states_of_intervals():
+    """An interval is known where both of its ends are."""
+    names = ("a", "b")
+    first = made([(3, 5, 5), (0, 0, 0)], ("counted", "absent"), names)
+    later = made([(0, 0, 0), (9, 9, 9)], ("absent", "counted"), names)
+    between = later - first
+    assert between.states == ("absent", "absent") and between.raw == (0, 0) and between.to_dict() == {"a": None, "b": None}
+    waited = made([(3, 9, 5), (0, 9, 0)], ("counted", "starved"), names) - made([(3, 5, 5), (0, 4, 0)], ("counted", "starved"), names)
+    assert waited.states == ("starved", "starved") and waited.get("a") is None
+    never = made([(3, 5, 5), (4, 5, 5)], ("counted", "counted"), names) - made([(0, 0, 0), (0, 0, 0)], ("disabled", "idle"), names)
+    assert never.states == ("counted", "counted") and never["a"] == 3
+    still = made([(3, 5, 5), (0, 0, 0)], ("counted", "disabled"), names) - made([(3, 5, 5), (0, 0, 0)], ("counted", "disabled"), names)
+    assert still.states == ("idle", "disabled") and still["a"] == 0 and still.get("b") is None
 
 
 def test_errors_are_pickled():

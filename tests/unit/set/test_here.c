@@ -64,6 +64,30 @@ static void test_opened(void **state)
     scene_close(&s);
 }
 
+/* The clock counts whom the events count, when they do: set/policy.c makes both. */
+static void test_alike(void **state)
+{
+    const uint64_t shared =
+        ATTR_DISABLED | ATTR_INHERIT | ATTR_INHERIT_THREAD | ATTR_ENABLE_ON_EXEC | ATTR_REMOVE_ON_EXEC;
+    const uint32_t flags[] = {0,
+                              RK_SET_ENABLED,
+                              RK_SET_NO_INHERIT,
+                              RK_SET_THREADS_ONLY,
+                              RK_SET_ENABLE_ON_EXEC,
+                              RK_SET_REMOVE_ON_EXEC,
+                              RK_SET_REMOVE_ON_EXEC | RK_SET_ENABLED | RK_SET_THREADS_ONLY};
+    struct scene s;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        begin(&s, "0", OPTIONS(.flags = flags[i]));
+        assert_int_equal(kernel.n, 3);
+        assert_int_equal(kernel.opened[0].attr.config, SW_DUMMY);
+        assert_int_equal(kernel.opened[0].attr.flags & shared, kernel.opened[1].attr.flags & shared);
+        scene_close(&s);
+    }
+}
+
 static void check(struct scene *s, size_t slot, uint64_t first, uint64_t second)
 {
     struct rk_value v[2];
@@ -108,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_opened),
+        cmocka_unit_test(test_alike),
         cmocka_unit_test(test_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

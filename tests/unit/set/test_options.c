@@ -33,7 +33,7 @@ static void unknown_bits(void **state)
     for (unsigned bit = 0; bit < 64; bit++) {
         const uint64_t one = UINT64_C(1) << bit;
         struct rk_set_options o = {.size = sizeof o, .period = 1000};
-        if (bit >= 16 && bit < 32) {
+        if (bit >= 17 && bit < 32) {
             o.flags = (uint32_t)one;
             assert_non_null(strstr(refused("cycles", &o).what, "flags"));
             o.flags = 0;
@@ -43,7 +43,7 @@ static void unknown_bits(void **state)
             assert_non_null(strstr(refused("cycles", &o).what, "exclude"));
             o.exclude = 0;
         }
-        if (bit >= 9 && bit < 32) {
+        if (bit >= 10 && bit < 32) {
             o.records = (uint32_t)one;
             assert_non_null(strstr(refused("cycles", &o).what, "records"));
             o.records = 0;
@@ -91,6 +91,11 @@ static void options_without_effect(void **state)
     REFUSED("RK_SET_SIGTRAP", SAMPLED, .sig_data = 1);
     REFUSED("RK_SET_CLOCK", SAMPLED, .clock = 1);
     REFUSED("RK_SET_REMOVE_ON_EXEC", SAMPLED, .flags = RK_SET_SIGTRAP);
+    REFUSED("RK_SET_NO_INHERIT", .records = RK_RECORDS_READS, .flags = RK_SET_NO_INHERIT);
+    REFUSED("RK_SAMPLE_CALLCHAIN", SAMPLED, .flags = RK_SET_DEFER_CHAINS);
+    REFUSED("RK_EXCLUDE_CHAIN_USER", SAMPLED, .flags = RK_SET_DEFER_CHAINS, .sample = RK_SAMPLE_CALLCHAIN,
+            .exclude = RK_EXCLUDE_CHAIN_USER);
+    REFUSED("RK_SAMPLE_CALLCHAIN", .flags = RK_SET_DEFER_CHAINS);
 }
 
 static void a_set_that_counts_takes_no_samples(void **state)
@@ -135,6 +140,69 @@ static void sigtrap_takes_every_rate(void **state)
     struct rk_error e = refused("cpu-clock/period=7/,page-faults", OPTIONS(.flags = flags));
     assert_non_null(strstr(e.what, "page-faults"));
     assert_string_equal(e.event, "page-faults");
+}
+
+/* READ records: each event writes its own, whichever carries the side-band records. CPUs inherit nothing. */
+static void reads(void **state)
+{
+    const struct rk_set_options *options = OPTIONS(.records = RK_RECORDS_READS);
+    struct rk_target *cpu = target_new(TARGET_CPUS, -1);
+    struct scene s;
+
+    (void)state;
+    cpu->cpus = calloc(1, sizeof *cpu->cpus); /* CPU 0 */
+    cpu->n_cpus = 1;
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock,page-faults", self(), options), 0);
+    assert_true(attr_of(0)->flags & ATTR_INHERIT_STAT && attr_of(1)->flags & ATTR_INHERIT_STAT);
+    assert_true(attr_of(0)->flags & ATTR_INHERIT && !(attr_of(0)->flags & (ATTR_MMAP | ATTR_TASK)));
+    assert_int_equal(attr_of(0)->sample_period, 0);
+    /* One that is not inherited, beside two events on each CPU. */
+    const struct perf_attr *guard = attr_of(kernel.n - 1);
+    assert_true(kernel.n % 2 == 1 && guard->config == SW_DUMMY && !(guard->flags & ATTR_INHERIT));
+    int opened = kernel.n;
+    scene_close(&s);
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", cpu, options), -EINVAL);
+    assert_non_null(strstr(s.e.what, "RK_RECORDS_READS"));
+    assert_int_equal(kernel.n, opened);
+    scene_close(&s);
+}
+
+static int defers_none(const struct perf_attr *attr, int32_t pid, int32_t cpu, int group_fd)
+{
+    (void)pid, (void)cpu, (void)group_fd;
+    return attr->flags & (ATTR_DEFER_CALLCHAIN | ATTR_DEFER_OUTPUT) ? -EINVAL : 0;
+}
+
+/* Deferred chains: every sampling event defers, one of a slot's writes the rest. An older kernel: whole ones, noted. */
+static void deferred_chains(void **state)
+{
+    const uint64_t both = ATTR_DEFER_CALLCHAIN | ATTR_DEFER_OUTPUT;
+    struct rk_set_options o = {
+        .size = sizeof o, .period = 1000, .sample = RK_SAMPLE_CALLCHAIN, .flags = RK_SET_DEFER_CHAINS};
+    struct rk_note note = RK_INIT(note);
+    struct scene s;
+
+    (void)state;
+    kernel_reset();
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock,task-clock", self(), &o), 0);
+    assert_int_equal(attr_of(0)->flags & both, both);
+    assert_int_equal(attr_of(1)->flags & both, ATTR_DEFER_CALLCHAIN);
+    assert_int_equal(rk_set_note_count(s.set), 0);
+    scene_close(&s);
+    kernel_reset();
+    kernel.open = defers_none;
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock,task-clock", self(), &o), 0);
+    assert_int_equal(rk_set_note_count(s.set), 1);
+    assert_int_equal(rk_set_note_get(s.set, 0, &note), 0);
+    assert_true(note.cause == RK_CAUSE_KERNEL_OLD && !note.absent);
+    assert_non_null(strstr(note.what, "6.19"));
+    scene_close(&s);
+    o.flags |= RK_SET_EXACT;
+    assert_int_equal(scene_open(&s, ROOT, "cpu-clock", self(), &o), -EINVAL);
+    assert_non_null(strstr(s.e.what, "defer"));
+    scene_close(&s);
+    kernel_reset();
 }
 
 /* What is unknown here is left out with its reason, or is an error without RK_SET_KEEP. */
@@ -182,6 +250,8 @@ int main(void)
         cmocka_unit_test(contradictions),
         cmocka_unit_test(sigtrap_takes_every_rate),
         cmocka_unit_test(absent_events),
+        cmocka_unit_test(reads),
+        cmocka_unit_test(deferred_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
