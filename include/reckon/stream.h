@@ -68,7 +68,8 @@ extern "C" {
 
 struct rk_stream;
 
-/* Reads the rings of a sampling set, which it keeps alive. One stream or capture per set at a time: -EBUSY. */
+/* Reads the rings of a sampling set, which it keeps alive. A set has one stream or capture at a time: -EBUSY
+ * if it has one already. */
 RK_API int rk_stream_live(struct rk_set *set, struct rk_stream **ret, struct rk_error *e);
 
 /* Reads a perf.data file of reckon's or perf's; "-" is standard input (pipe mode). A recording that was

@@ -50,7 +50,7 @@ struct target {
 struct set {
     PyObject_HEAD struct rk_set *handle;
     PyObject *host, *names, *units, *scales;
-    int on_cpus; /* 1: its slots are CPUs, whoever runs there */
+    int on_cpus;           /* 1: its slots are CPUs, whoever runs there */
     PyTypeObject *reading; /* what read() makes: Reading or one made of it */
     Py_ssize_t n;          /* events */
     uint32_t *states;      /* of each, as it was read last */

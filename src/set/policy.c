@@ -116,8 +116,9 @@ static int check_flags(const struct rk_set_options *o, struct rk_error *e)
         if ((o->flags & pairs[i].a) && (o->flags & pairs[i].b))
             return refuse_option(e, "set one", "flags has both %s", pairs[i].names);
     if ((o->exclude & EXCLUDE_MODES) == EXCLUDE_MODES)
-        return refuse_option(e, "leave one out",
-                             "exclude has user space, the kernel and the hypervisor: nothing is left to count");
+        return refuse_option(
+            e, "leave one out",
+            "exclude has user space, the kernel and the hypervisor: nothing is left to count");
     if ((o->exclude & EXCLUDE_MACHINES) == EXCLUDE_MACHINES)
         return refuse_option(e, "leave one out",
                              "exclude has RK_EXCLUDE_HOST and RK_EXCLUDE_GUEST: nothing is left to count");
@@ -168,11 +169,10 @@ static int check_needs(const struct rk_set_options *o, struct rk_error *e)
                              "exclude has RK_EXCLUDE_CHAIN_…, and samples have no call chain");
     if ((o->flags & RK_SET_DEFER_CHAINS) &&
         (!(o->sample & RK_SAMPLE_CALLCHAIN) || (o->exclude & RK_EXCLUDE_CHAIN_USER)))
-        return refuse_option(
-            e,
-            o->sample & RK_SAMPLE_CALLCHAIN ? "leave RK_EXCLUDE_CHAIN_USER out of exclude"
-                                            : "add RK_SAMPLE_CALLCHAIN to sample",
-            "flags has RK_SET_DEFER_CHAINS, and samples have no call chain of the user's");
+        return refuse_option(e,
+                             o->sample & RK_SAMPLE_CALLCHAIN ? "leave RK_EXCLUDE_CHAIN_USER out of exclude"
+                                                             : "add RK_SAMPLE_CALLCHAIN to sample",
+                             "flags has RK_SET_DEFER_CHAINS, and samples have no call chain of the user's");
     if ((o->records & RK_RECORDS_READS) && (o->flags & RK_SET_NO_INHERIT))
         return refuse_option(e, "leave RK_SET_NO_INHERIT out of flags",
                              "records has RK_RECORDS_READS, and nothing is inherited");
@@ -388,8 +388,7 @@ static uint64_t beginning(const struct rk_set_options *o, enum target_kind kind)
 {
     if (o->flags & RK_SET_ENABLED)
         return 0;
-    if (!(o->flags & RK_SET_REMOVE_ON_EXEC) &&
-        (o->flags & RK_SET_ENABLE_ON_EXEC || kind == TARGET_COMMAND))
+    if (!(o->flags & RK_SET_REMOVE_ON_EXEC) && (o->flags & RK_SET_ENABLE_ON_EXEC || kind == TARGET_COMMAND))
         return ATTR_DISABLED | ATTR_ENABLE_ON_EXEC;
     return ATTR_DISABLED;
 }

@@ -208,7 +208,8 @@ static int check(const struct rk_set *set, uint32_t by, struct rk_error *e)
             return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure cgroups",
                         "only counts of cgroups are kept by cgroup");
         if (by >= RK_BY_CPU && by <= RK_BY_NODE && set->slots[i].cpu < 0)
-            return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT, "measure CPUs, or split threads by CPU: rk_target_on_cpus()",
+            return fail(e, -EINVAL, RK_STAGE_READ, RK_CAUSE_ARGUMENT,
+                        "measure CPUs, or split threads by CPU: rk_target_on_cpus()",
                         "counts of a thread on any CPU are not kept by CPU");
     }
     return 0;

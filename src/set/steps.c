@@ -90,8 +90,9 @@ static enum policy_step to_whole_chains(struct policy *policy, struct rk_set *se
         rk_host_feature(policy->host, RK_FEATURE_DEFER_CALLCHAIN) != 0)
         return STEP_NONE;
     policy->no_deferred = true;
-    *ret_rc = set_note_add(set, UINT32_MAX, RK_CAUSE_KERNEL_OLD, false, "leave RK_SET_DEFER_CHAINS out",
-                           "takes whole call chains at each sample: this kernel defers none (Linux 6.19 does)");
+    *ret_rc =
+        set_note_add(set, UINT32_MAX, RK_CAUSE_KERNEL_OLD, false, "leave RK_SET_DEFER_CHAINS out",
+                     "takes whole call chains at each sample: this kernel defers none (Linux 6.19 does)");
     return STEP_RETRY;
 }
 

@@ -157,8 +157,7 @@ static void say(const struct rk_difference *d, const char *noun, const char *wor
 int rk_stats_verdict(const struct rk_difference *difference, double adjusted, const char *noun,
                      uint32_t countable, char *text, size_t size)
 {
-    if (!difference || difference->size < sizeof *difference || !noun || countable > 1 ||
-        (text && size == 0))
+    if (!difference || difference->size < sizeof *difference || !noun || countable > 1 || (text && size == 0))
         return -EINVAL;
     bool seen = adjusted < LEVEL;
     int verdict = isnan(adjusted) || isnan(difference->p) ? RK_OUTCOME_UNKNOWN

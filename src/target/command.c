@@ -97,7 +97,8 @@ static int make_plan(char *const argv[], const struct rk_command_options *option
         bool replaces = options->flags & RK_COMMAND_STD_FDS;
         if (fd > 0 && !replaces)
             return fail_argument(e, RK_STAGE_TARGET,
-                                 "rk_command_options: descriptor %d has no effect without RK_COMMAND_STD_FDS", fd);
+                                 "rk_command_options: descriptor %d has no effect without RK_COMMAND_STD_FDS",
+                                 fd);
         plan->standard[i] = replaces && fd >= 0 ? fd : -1;
         if (replaces && (fd < -1 || (fd >= 0 && sys_fd_check(fd) < 0)))
             return fail_argument(e, RK_STAGE_TARGET, "descriptor %d, to replace %d, is not open", fd, i);

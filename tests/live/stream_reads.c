@@ -114,8 +114,9 @@ static void measured(void)
     }
     EQUAL(rc, 0);
     uint64_t lost = strays() - strays_before;
-    printf("%u ended; hits %" PRIu64 " of %" PRIu64 ", %" PRIu64 " strays; faults %" PRIu64 " of %" PRIu64 "\n", who_n,
-           sum[0], expected, lost, sum[1], total[1].value);
+    printf("%u ended; hits %" PRIu64 " of %" PRIu64 ", %" PRIu64 " strays; faults %" PRIu64 " of %" PRIu64
+           "\n",
+           who_n, sum[0], expected, lost, sum[1], total[1].value);
     if (who_n == 0)
         SKIP("this kernel writes no READ record when a thread ends (Linux 5.13 to 6.18)");
     EQUAL(who_n, THREADS + CHILDREN);

@@ -68,12 +68,21 @@ static void events(void **state)
     static const struct {
         const char *text, *word;
     } wrong[] = {
-        {"", "no event"},          {" ", "no event"},          {",", "','"},
-        {"cpu-clock,", "the end"}, {"{}", "'}'"},              {"{cpu-clock", "'}'"},
-        {"cpu-clock:z", "'z'"},    {"cpu-clock:uu", "twice"},  {"cpu-clock:u:k", "':'"},
-        {"mem:0:z", "'z'"},        {"mem:0x1000/3:w", "1, 2, 4 or 8"},
-        {"cpu-clock/period=0/", "0 is invalid"},                 {"cpu-clock/period=-1/", "number"},
-        {"cpu-clock/name=/", "text"},                          {"cpu-clock/period=5,freq=7/", "not both"},
+        {"", "no event"},
+        {" ", "no event"},
+        {",", "','"},
+        {"cpu-clock,", "the end"},
+        {"{}", "'}'"},
+        {"{cpu-clock", "'}'"},
+        {"cpu-clock:z", "'z'"},
+        {"cpu-clock:uu", "twice"},
+        {"cpu-clock:u:k", "':'"},
+        {"mem:0:z", "'z'"},
+        {"mem:0x1000/3:w", "1, 2, 4 or 8"},
+        {"cpu-clock/period=0/", "0 is invalid"},
+        {"cpu-clock/period=-1/", "number"},
+        {"cpu-clock/name=/", "text"},
+        {"cpu-clock/period=5,freq=7/", "not both"},
     };
     struct rk_event event = RK_INIT(event);
     struct rk_events *v = NULL;
@@ -175,6 +184,7 @@ static void set(void **state)
     struct rk_note note = RK_INIT(note);
     struct rk_event event = RK_INIT(event);
     struct rk_rows *rows = NULL;
+    struct rk_row row = RK_INIT(row);
     struct rk_stream *st = NULL;
     struct rk_events *one;
     struct rk_target *self;
@@ -196,7 +206,8 @@ static void set(void **state)
     REFUSED(-EINVAL, "wakeup_bytes", rk_set_open(h, one, self, &o, &s, &e));
     o = (struct rk_set_options)RK_INIT(o, .period = 1000000, .ring_bytes = 1024);
     REFUSED(-EINVAL, "ring_bytes", rk_set_open(h, one, self, &o, &s, &e));
-    o = (struct rk_set_options)RK_INIT(o, .exclude = RK_EXCLUDE_USER | RK_EXCLUDE_KERNEL | RK_EXCLUDE_HYPERVISOR);
+    o = (struct rk_set_options)RK_INIT(o, .exclude =
+                                              RK_EXCLUDE_USER | RK_EXCLUDE_KERNEL | RK_EXCLUDE_HYPERVISOR);
     REFUSED(-EINVAL, "nothing is left", rk_set_open(h, one, self, &o, &s, &e));
     o.exclude = RK_EXCLUDE_HOST | RK_EXCLUDE_GUEST;
     REFUSED(-EINVAL, "nothing is left", rk_set_open(h, one, self, &o, &s, &e));
@@ -239,6 +250,10 @@ static void set(void **state)
     REFUSED(-EINVAL, "cgroups", rk_rows_open(h, s, RK_BY_CGROUP, &rows, &e));
     REFUSED(-EINVAL, "period", rk_stream_live(s, &st, &e));
     assert_true(!rows && !st);
+    assert_int_equal(rk_rows_open(h, s, RK_BY_THREAD, &rows, &e), 0);
+    BARE(-ERANGE, rk_rows_get(rows, 1, &row));
+    BARE(-EINVAL, rk_rows_read(rows, v, NULL, 1));
+    rk_rows_free(rows);
     rk_set_free(s);
     rk_target_free(self);
     rk_events_free(one);
@@ -341,7 +356,8 @@ static void files(void **state)
     const struct rk_recording_event event = {.attr = attr, .attr_bytes = sizeof attr, .name = "fake"};
     const struct rk_recording_event nothing = {0};
     struct rk_record record = {.type = RK_RECORD_SAMPLE, .misc = RK_MODE_USER};
-    struct rk_sample sample = RK_INIT(sample, .present = attr[3], .pid = 7, .tid = 7, .time = 5, .ip = 0x1000);
+    struct rk_sample sample =
+        RK_INIT(sample, .present = attr[3], .pid = 7, .tid = 7, .time = 5, .ip = 0x1000);
     struct rk_recording *recording = NULL;
     struct rk_profile_options o = RK_INIT(o, .flags = 16);
     struct rk_profile_filter filter = RK_INIT(filter, .flags = 64);
@@ -350,6 +366,7 @@ static void files(void **state)
     struct rk_aggregate *a = NULL;
     struct rk_profile_diff *diff = NULL;
     struct rk_unnamed unnamed = RK_INIT(unnamed);
+    struct rk_stream_build_id build_id = RK_INIT(build_id);
     struct rk_stream *st = NULL;
     uint32_t node;
     uint64_t words[8];
@@ -374,6 +391,7 @@ static void files(void **state)
     BARE(-EISDIR, rk_stream_file("/", &st, &e));
     assert_int_equal(rk_stream_file(path, &st, &e), 0);
     BARE(-EINVAL, rk_stream_fd(st));
+    BARE(-ERANGE, rk_stream_build_id_get(st, 0, &build_id));
     BARE(-EINVAL, rk_stream_pause(st));
     BARE(-EINVAL, rk_stream_period(st, 0, 5));
     BARE(-EINVAL, rk_stream_world(st));
@@ -421,7 +439,7 @@ static void files(void **state)
 
 static void names(void **state)
 {
-    struct rk_symbolizer_options o = RK_INIT(o, .flags = 4);
+    struct rk_symbolizer_options o = RK_INIT(o, .flags = 1u << 30);
     struct rk_sources_options how = RK_INIT(how, .flags = 2);
     struct rk_unwinder_options unwind = RK_INIT(unwind, .machine = 5);
     struct rk_module module = RK_INIT(module, .kind = 99);
@@ -435,7 +453,7 @@ static void names(void **state)
     struct rk_image *image;
 
     (void)state;
-    REFUSED(-EINVAL, "0x4", rk_symbolizer_open(&o, &sy, &e));
+    REFUSED(-EINVAL, "0x40000000", rk_symbolizer_open(&o, &sy, &e));
     o = (struct rk_symbolizer_options)RK_INIT(o, .root = "/nonexistent");
     REFUSED(-ENOENT, "/nonexistent", rk_symbolizer_open(&o, &sy, &e));
     assert_int_equal(rk_symbolizer_open(NULL, &sy, &e), 0);
@@ -470,6 +488,9 @@ static void others(void **state)
     struct rk_list_options o = RK_INIT(o, .flags = 1u << 20);
     struct rk_attempt attempt = RK_INIT(attempt, .stage = RK_STAGE_OPEN, .code = -EACCES, .cpu = -1);
     double values[] = {1, 2, NAN}, scratch[3];
+    struct rk_list_entry entry = RK_INIT(entry);
+    struct rk_check check = RK_INIT(check);
+    struct rk_doctor *doctor = NULL;
     struct rk_list *list = NULL;
     struct rk_layout *layout = NULL;
     struct rk_host *h;
@@ -491,6 +512,15 @@ static void others(void **state)
     BARE(-EBADF, rk_sink_write_fd((void *)(intptr_t)-1, "x", 1));
     assert_int_equal(rk_host_open(NULL, &h, NULL), 0);
     REFUSED(-EINVAL, "0x100000", rk_list_open(h, &o, &list, &e));
+    o.flags = 0;
+    const char *const words[] = {"page-faults"};
+    o.words = words, o.words_n = 1;
+    assert_int_equal(rk_list_open(h, &o, &list, &e), 0);
+    BARE(-ERANGE, rk_list_get(list, rk_list_count(list), &entry));
+    rk_list_free(list);
+    assert_int_equal(rk_doctor_run(h, &doctor, &e), 0);
+    BARE(-ERANGE, rk_doctor_check_get(doctor, rk_doctor_check_count(doctor), &check));
+    rk_doctor_free(doctor);
     e = (struct rk_error){.size = sizeof e};
     attempt.flags = 1u << 30;
     BARE(-EINVAL, rk_explain(h, &attempt, &e));
@@ -506,8 +536,8 @@ static void others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host),  cmocka_unit_test(events), cmocka_unit_test(targets), cmocka_unit_test(set),
-        cmocka_unit_test(live),  cmocka_unit_test(files),  cmocka_unit_test(names),   cmocka_unit_test(others),
+        cmocka_unit_test(host), cmocka_unit_test(events), cmocka_unit_test(targets), cmocka_unit_test(set),
+        cmocka_unit_test(live), cmocka_unit_test(files),  cmocka_unit_test(names),   cmocka_unit_test(others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,8 @@ static int append(void *context, const void *data, size_t n)
 static void one_region(struct tree *tree, uint32_t name, bool in_error)
 {
     const struct rk_value begin[] = {{5, 100, 100}, {0, 100, 0}, {0, 0, 0}},
-                          end[] = {{7, 110, 110}, {0, 110, 0}, {0, 0, 0}}, fine[] = {{1, 100, 100}, {4, 110, 110}};
+                          end[] = {{7, 110, 110}, {0, 110, 0}, {0, 0, 0}},
+                          fine[] = {{1, 100, 100}, {4, 110, 110}};
     struct rk_value *values, now[EVENTS];
 
     assert_int_equal(tree_begin(tree, name, &values), 0);

@@ -21,8 +21,8 @@ static struct perf_attr attr = {.type = PERF_SOFTWARE,
                                 .size = 128,
                                 .config = SW_CPU_CLOCK,
                                 .sample_period = 1000,
-                                .sample_type = RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME |
-                                               RK_SAMPLE_CALLCHAIN,
+                                .sample_type =
+                                    RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_CALLCHAIN,
                                 .flags = ATTR_SAMPLE_ID_ALL | ATTR_DEFER_CALLCHAIN | ATTR_DEFER_OUTPUT};
 
 static struct {
@@ -78,9 +78,8 @@ static void put(const uint64_t *words, int n)
 /* cookie 0: a whole chain. */
 static void sample(uint64_t time, int32_t tid, uint64_t cookie)
 {
-    uint64_t words[64],
-        chain[] = {RK_CHAIN_KERNEL, 0xffffffff81000000 + time, cookie ? RK_CHAIN_USER_DEFERRED : RK_CHAIN_USER,
-                   cookie ? cookie : 0x4000};
+    uint64_t words[64], chain[] = {RK_CHAIN_KERNEL, 0xffffffff81000000 + time,
+                                   cookie ? RK_CHAIN_USER_DEFERRED : RK_CHAIN_USER, cookie ? cookie : 0x4000};
     struct rk_sample s = {.size = sizeof s,
                           .present = attr.sample_type,
                           .ip = time,
@@ -195,12 +194,8 @@ static void drained(void **state)
 static void columns(void **state)
 {
     uint64_t time[8], start[9], chains[64];
-    struct rk_columns c = {.size = sizeof c,
-                           .max = 8,
-                           .time = time,
-                           .chain_start = start,
-                           .chains = chains,
-                           .chains_max = 64};
+    struct rk_columns c = {
+        .size = sizeof c, .max = 8, .time = time, .chain_start = start, .chains = chains, .chains_max = 64};
 
     (void)state;
     begin();
