@@ -19,6 +19,8 @@ struct text {
 
 static int add(struct text *text, const char *bytes, size_t n)
 {
+    if (n == 0)
+        return 0;
     if (vector_reserve(&text->bytes, n) < 0)
         return -ENOMEM;
     memcpy(text->bytes.items + text->bytes.n, bytes, n);
