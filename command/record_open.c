@@ -150,6 +150,8 @@ static void fill_options(const struct record_options *o, struct rk_host *host, s
     /* A file is as large as asked for only if what is in the rings is looked at that often. */
     if (o->switch_bytes && o->switch_bytes / 4 < SWITCH_RING)
         ret->wakeup_bytes = o->switch_bytes / 4 < WAKEUP_MIN ? WAKEUP_MIN : (uint32_t)(o->switch_bytes / 4);
+    if (ret->ring_bytes && ret->wakeup_bytes > ret->ring_bytes)
+        ret->wakeup_bytes = ret->ring_bytes;
     if (rk_host_feature(host, RK_FEATURE_BUILD_ID) == 1)
         ret->records |= RK_RECORDS_BUILD_IDS;
     if (rk_host_feature(host, RK_FEATURE_KSYMBOL) == 1 && rk_host_feature(host, RK_FEATURE_BPF_EVENT) == 1)

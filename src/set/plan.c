@@ -198,8 +198,8 @@ int plan_make(struct rk_host *host, const struct rk_events *events, const struct
         plan.ring_wanted = options->ring_bytes ? options->ring_bytes : ring_wanted(options, plan.n_rings);
         plan.ring_bytes =
             options->ring_bytes ? options->ring_bytes : ring_that_fits(host, plan.n_rings, plan.ring_wanted);
-        if (options->wakeup_bytes > plan.ring_bytes) {
-            rc = fail(e, -EINVAL, RK_STAGE_OPEN, RK_CAUSE_ARGUMENT, "lower it, or set ring_bytes",
+        if (options->ring_bytes && options->wakeup_bytes > options->ring_bytes) {
+            rc = fail(e, -EINVAL, RK_STAGE_OPEN, RK_CAUSE_ARGUMENT, "lower it, or raise ring_bytes",
                       "wakeup_bytes is %u; a ring has %u bytes, so that it would never wake anybody",
                       options->wakeup_bytes, (unsigned)plan.ring_bytes);
             plan_free(&plan);
