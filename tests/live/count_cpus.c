@@ -29,7 +29,6 @@ static void child(void)
         int8_t cpu, hundreds, fork;
     } what;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (read(go[0], &what, sizeof what) == (ssize_t)sizeof what) {
         pid_t pid = what.fork ? fork() : 0;
         if (pid == 0) {
@@ -149,7 +148,7 @@ int main(void)
     snprintf(one, sizeof one, "%d", cpus[0]);
     OK(rk_host_open(NULL, &host, &e));
     CHECK(pipe(go) == 0 && pipe(done) == 0);
-    pid_t process = fork();
+    pid_t process = fork_bound();
     if (process == 0)
         child();
     split(process, both, cpus[0], cpus[1]);

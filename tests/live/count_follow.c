@@ -56,16 +56,14 @@ static void child(void)
     pthread_t thread;
     pid_t pid = -1;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;)
         switch (hear(order[0])) {
         case 't':
             CHECK(pthread_create(&thread, NULL, worker, NULL) == 0);
             break;
         case 'p':
-            pid = fork();
+            pid = fork_bound();
             if (pid == 0) {
-                prctl(PR_SET_PDEATHSIG, SIGKILL);
                 worker(NULL);
                 _exit(0);
             }
@@ -84,7 +82,7 @@ static void child(void)
 static void begin(void)
 {
     CHECK(pipe(order) == 0 && pipe(go) == 0 && pipe(done) == 0);
-    process = fork();
+    process = fork_bound();
     CHECK(process >= 0);
     if (process == 0)
         child();

@@ -14,12 +14,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <reckon/reckon.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 __attribute__((noreturn, format(printf, 4, 5))) static inline void live_end(int status, const char *file,
@@ -67,6 +69,19 @@ __attribute__((unused)) static void live_needs_counters(void)
     int r = try_clock(0, -1, false);
     if (r < 0)
         SKIP("perf_event_open is refused here: %s", strerror(-r));
+}
+
+/* fork(); the child ends with its parent, also with one that has ended (skipped) before the child first ran. */
+static inline pid_t fork_bound(void)
+{
+    pid_t parent = getpid(), pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(1);
+    }
+    return pid;
 }
 
 /* Exactly 2 × n instructions in the loop, and a few to get there. */

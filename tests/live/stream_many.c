@@ -12,7 +12,7 @@
 #define RING (64 << 10) /* lasts 0.1 s: more than a busy machine keeps us waiting */
 #define LONG \
     UINT64_C(500000000) /* ns: on a fast machine the world is made more than once, so that it takes long */
-#define TRIES 5
+#define TRIES 20
 
 static pid_t children[PROCESSES];
 static unsigned names[PROCESSES], maps[PROCESSES];

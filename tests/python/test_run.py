@@ -116,7 +116,7 @@ def test_streams(tmp_path):
 
 def test_environment_and_directory(tmp_path):
     s = reckon.run(["sh", "-c", "pwd; echo $X"], events="page-faults", env={"PATH": os.environ["PATH"], "X": "y"}, cwd=tmp_path, stdout=reckon.PIPE, text=True)
-    assert s.stdout.split() == [os.path.realpath(tmp_path), "y"]
+    assert s.stdout.splitlines() == [os.path.realpath(tmp_path), "y"]
 
 
 def test_descriptors_do_not_leak_into_the_program():
