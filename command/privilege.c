@@ -91,6 +91,9 @@ static void forbid_calls(void)
         SYS_ptrace,
         SYS_kill,
         SYS_tkill,
+        SYS_tgkill,
+        SYS_rt_sigqueueinfo,
+        SYS_rt_tgsigqueueinfo,
         SYS_process_vm_readv,
         SYS_process_vm_writev,
         SYS_mount,
@@ -153,6 +156,9 @@ static void forbid_calls(void)
 #ifdef SYS_pidfd_getfd
         SYS_pidfd_getfd,
 #endif
+#ifdef SYS_pidfd_send_signal
+        SYS_pidfd_send_signal,
+#endif
     };
     enum { N = sizeof calls / sizeof *calls };
     const struct sock_filter head[] = {
@@ -160,6 +166,10 @@ static void forbid_calls(void)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef __x86_64__ /* x32: the same calls by numbers of its own */
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+#endif
     };
     const struct sock_filter tail[] = {
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OLD_OPEN, 2, 0),

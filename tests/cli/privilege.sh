@@ -1,6 +1,6 @@
 #!/bin/sh
-# record and stat keep no capability but those that measuring uses; what they measure keeps all it had. The child that
-# names can't write, execute or connect.
+# record and stat keep no capability but those that measuring uses; what they measure keeps all it had. What the child that
+# names may not do is in live/command_fence.
 set -u
 "$ROOM" self || exit 77
 fail() { echo "FAIL: $*"; cat out err 2>/dev/null; exit 1; }
