@@ -4,7 +4,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import shutil
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     import pandas
@@ -57,7 +57,7 @@ class Table(list[T]):
     _most = 60  #: rows that are shown; all of them are in the list
 
     def _cells(self, most: int) -> tuple[list[str], list[list[str]]]:
-        columns = self._columns or tuple(f.name for f in dataclasses.fields(self[0]) if self)
+        columns = self._columns or tuple(f.name for f in dataclasses.fields(cast(Any, self[0])) if self)
         return list(columns), [[str(getattr(row, name)) for name in columns] for row in self[:most]]
 
     def __str__(self) -> str:

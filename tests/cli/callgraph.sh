@@ -157,7 +157,6 @@ grep -q 'cut after 16384 bytes' err && grep -q 'fix: --call-graph auto,65528' er
 # Stored as they are, and unwound when read: the same.
 for mode in dwarf auto; do
     "$RECKON" record -F 2000 -e cpu-clock:u --call-graph $mode --keep-stacks -o keep.$mode ./deep deep 25 2>err || fail "keep"
-    grep -q 'which the file keeps' err || fail "what the file keeps is not said"
     whole keep.$mode down 25
 done
 [ "$(wc -c <keep.dwarf)" -gt $((25 * $(wc -c <dwarf.data))) ] || fail "frames are no smaller than stacks"

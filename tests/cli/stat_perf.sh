@@ -15,6 +15,7 @@ def shape(field):
         return "n"
     if re.fullmatch(r"[0-9]+\.[0-9]+%?", field):
         return "n." + re.sub(r"[0-9]", "n", field.split(".")[1])
+    field = field.removesuffix(" [software]") # perf 6.12's, of rows by CPU
     return re.sub(r"^[KMG]/sec$", "/sec", field) # how many there were is another matter
 names = sys.argv[2:]
 for line in open(sys.argv[1]):
