@@ -56,25 +56,39 @@ static int hit_place(struct hits *hits, const struct rk_place *place)
     return 0;
 }
 
-static int hit(struct hits *hits, const struct rk_image *image, int root, int32_t pid, uint64_t address)
+/* What all addresses of a sample have in common. */
+struct fall {
+    struct hits *hits;
+    const struct rk_image *image;
+    int root;
+    int32_t pid;
+    uint64_t salt; /* of the process, and of what the image was */
+    unsigned shift, mask;
+};
+
+static int hit_new(const struct fall *f, uint64_t address)
 {
-    uint64_t where = hits->named ? address : address >> 12;
-    uint64_t key = hash_mix(where ^ hash_mix((uint64_t)(uint32_t)pid << 32 ^ hits->generation)) | 1;
-    uint64_t *seen = &hits->seen[key >> 32 & ((hits->named ? HITS_SEEN_NAMED : HITS_SEEN) - 1)];
     struct rk_place place;
 
-    if (*seen == key)
+    if (rk_image_find(f->image, f->pid, &address, 1, &place) < 0 || place.module == RK_NO_MODULE)
+        return 0;
+    int r = hit_module(f->hits, f->image, f->root, place.module);
+    return r == 0 && f->hits->named ? hit_place(f->hits, &place) : r;
+}
+
+static inline int hit(const struct fall *f, uint64_t address)
+{
+    uint64_t key = hash_mix((address >> f->shift) ^ f->salt) | 1;
+    uint64_t *seen = &f->hits->seen[key >> 32 & f->mask];
+
+    if (__builtin_expect(*seen == key, 1))
         return 0;
     *seen = key;
-    if (rk_image_find(image, pid, &address, 1, &place) < 0 || place.module == RK_NO_MODULE)
-        return 0;
-    int r = hit_module(hits, image, root, place.module);
-    return r == 0 && hits->named ? hit_place(hits, &place) : r;
+    return hit_new(f, address);
 }
 
 /* As readers look a chain up: all but the first of a mode are return addresses, unless it was unwound. */
-static int hit_chain(struct hits *hits, const struct rk_image *image, int root,
-                     const struct rk_sample *sample, bool unwound)
+static int hit_chain(const struct fall *f, const struct rk_sample *sample, bool unwound)
 {
     bool first = true, user = false;
     int r = 0;
@@ -86,7 +100,7 @@ static int hit_chain(struct hits *hits, const struct rk_image *image, int root,
             first = true;
             i += at == RK_CHAIN_USER_DEFERRED;
         } else if (at) {
-            r = hit(hits, image, root, sample->pid, at - !(first || (unwound && user)));
+            r = hit(f, at - !(first || (unwound && user)));
             first = false;
         }
     }
@@ -96,16 +110,23 @@ static int hit_chain(struct hits *hits, const struct rk_image *image, int root,
 int hits_sample(struct hits *hits, const struct rk_image *image, int root, const struct rk_sample *sample,
                 bool unwound)
 {
-    int r = sample->present & RK_SAMPLE_IP ? hit(hits, image, root, sample->pid, sample->ip) : 0;
+    const struct fall f = {.hits = hits,
+                           .image = image,
+                           .root = root,
+                           .pid = sample->pid,
+                           .salt = hash_mix((uint64_t)(uint32_t)sample->pid << 32 ^ hits->generation),
+                           .shift = hits->named ? 0 : 12,
+                           .mask = (hits->named ? HITS_SEEN_NAMED : HITS_SEEN) - 1};
+    int r = sample->present & RK_SAMPLE_IP ? hit(&f, sample->ip) : 0;
 
     if (r == 0)
-        r = hit_chain(hits, image, root, sample, unwound);
+        r = hit_chain(&f, sample, unwound);
     if (!hits->named || !(sample->present & RK_SAMPLE_BRANCH_STACK) || !sample->branches)
         return r;
     for (uint64_t i = 0; i < sample->branch_n && r == 0; i++) {
-        r = hit(hits, image, root, sample->pid, sample->branches[i].from);
+        r = hit(&f, sample->branches[i].from);
         if (r == 0)
-            r = hit(hits, image, root, sample->pid, sample->branches[i].to);
+            r = hit(&f, sample->branches[i].to);
     }
     return r;
 }
