@@ -57,7 +57,7 @@ struct rk_symbolizer;
 enum {
     /* rk_symbol.name and names of inlined functions are as the file has them. */
     RK_SYMBOLIZER_MANGLED = 1,
-    /* Offsets in files, and in a vmlinux that was given, are addresses, as nm(1) and addr2line(1) show them. */
+    /* Offsets in files, and in a vmlinux that was given, are addresses, as nm(1) and addr2line(1) show. */
     RK_SYMBOLIZER_ADDRESSES = 2,
     /* No server is asked, though DEBUGINFOD_URLS is set. */
     RK_SYMBOLIZER_NO_FETCH = 4,
@@ -83,8 +83,8 @@ struct rk_symbolizer_options {
 
     /*
      * NULL, or where its files are now: a directory with a copy of the machine's files, below which the paths
-     * of modules and /usr/lib/debug are looked up; its kernel's vmlinux; a copy of its /proc/kallsyms. They are
-     * used whatever `host` and `kernel` are. A file with another build-id than the recorded one is ignored.
+     * of modules and /usr/lib/debug are looked up; its kernel's vmlinux; a copy of its /proc/kallsyms. They
+     * are used whatever `host` and `kernel` are. A file with another build-id than the recorded one is ignored.
      */
     const char *symfs, *vmlinux, *kallsyms;
 };
@@ -108,7 +108,7 @@ RK_API int rk_symbolizer_names(struct rk_symbolizer *symbolizer, const void *nam
 /*
  * Reading files has a budget of bytes in memory, bytes read and steps: for each module, inside one of the
  * symbolizer's. A file that was made to be endless costs its own names alone: they are RK_MISS_BUDGET. The
- * environment's RECKON_BUDGET says how many megabytes may be in memory, 512 by default; three quarters of that
+ * environment's RECKON_BUDGET says how many megabytes may be in memory, 512 by default; three quarters of it
  * for one module. 32 times as many may be read, 8 times for one module. What may be read of a module is whole
  * again with each call, unless it was spent. An unwinder has a budget of the same kind.
  */
