@@ -84,7 +84,8 @@ struct rk_symbolizer_options {
     /*
      * NULL, or where its files are now: a directory with a copy of the machine's files, below which the paths
      * of modules and /usr/lib/debug are looked up; its kernel's vmlinux; a copy of its /proc/kallsyms. They
-     * are used whatever `host` and `kernel` are. A file with another build-id than the recorded one is ignored.
+     * are used whatever `host` and `kernel` are. A file with another build-id than the recorded one is
+     * ignored.
      */
     const char *symfs, *vmlinux, *kallsyms;
 };
