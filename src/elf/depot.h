@@ -24,7 +24,7 @@ void depot_close(struct depot *depot);
 int depot_find(struct depot *depot, const struct build_id *id, enum depot_part part, struct elf **ret);
 
 /* The kernel's list of names that perf kept of the kernel with that build-id: its path below depot->cache. */
-#define DEPOT_NAME_BYTES (sizeof ".build-id//kallsyms" + 2 * BUILD_ID_MAX)
+#define DEPOT_NAME_BYTES (sizeof ".build-id///kallsyms" + 2 * BUILD_ID_MAX)
 void depot_kallsyms(const struct build_id *id, char ret[DEPOT_NAME_BYTES]);
 
 #endif

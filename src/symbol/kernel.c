@@ -1,5 +1,6 @@
 /*
- * The kernel's part of the symbolizer: names by /proc/kallsyms, read at the first kernel address; lines by vmlinux.
+ * The kernel's part of the symbolizer: names by /proc/kallsyms, read at the first kernel address, those of another kernel
+ * by the copy in perf's cache; lines by vmlinux.
  * Both say where a kernel lies by its _text, which a boot moves (KASLR).
  */
 #include "symbol/ko.h"
@@ -82,6 +83,35 @@ static int judge_kernel(struct rk_symbolizer *symbolizer, const struct rk_module
     return rc;
 }
 
+/* The names that perf's cache has of that kernel; *ret stays NULL where it has none. The lock is held. 0 or -errno. */
+static int cached_names(struct rk_symbolizer *symbolizer, const struct build_id *id, struct kallsyms **ret)
+{
+    char path[DEPOT_NAME_BYTES];
+    struct cached_kernel *kernel = NULL;
+
+    for (size_t i = 0; i < symbolizer->others.n && !kernel; i++)
+        if (build_id_same(&symbolizer->others.items[i]->id, id))
+            kernel = symbolizer->others.items[i];
+    if (!kernel) {
+        kernel = calloc(1, sizeof *kernel);
+        if (!kernel || vector_reserve(&symbolizer->others, 1) < 0) {
+            free(kernel);
+            return -ENOMEM;
+        }
+        kernel->id = *id;
+        depot_kallsyms(id, path);
+        int rc = kallsyms_load(symbolizer->depot.cache, path, &kernel->kallsyms);
+        if (rc == -ENOMEM || rc == -EMFILE || rc == -ENFILE) {
+            free(kernel);
+            return rc;
+        }
+        symbolizer->others.items[symbolizer->others.n++] = kernel;
+    }
+    if (kernel->kallsyms.names)
+        *ret = &kernel->kallsyms;
+    return 0;
+}
+
 /* The vmlinux that the caller named, opened at the first question. The lock is held. */
 static int given_vmlinux(struct rk_symbolizer *symbolizer, struct vmlinux **ret)
 {
@@ -148,6 +178,7 @@ int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_
     struct build_id asked = object_build_id(wanted);
     const struct build_id *own = &symbolizer->kernel_build_id;
     bool proper = wanted->kind == RK_MODULE_KERNEL, given = symbolizer->kallsyms_path;
+    struct kallsyms *names = &symbolizer->kallsyms;
     uint32_t miss = RK_MISS_NONE;
     uint64_t shift = 0;
 
@@ -158,17 +189,24 @@ int symbolizer_resolve_kernel(struct rk_symbolizer *symbolizer, const struct rk_
     if (rc == 0 && miss == RK_MISS_NONE) {
         rc = load_kernel(symbolizer);
         miss = symbolizer->kernel_miss;
+    } else if (rc == 0 && proper && asked.bytes >= 2 && symbolizer->depot.cache >= 0) {
+        struct kallsyms *cached = NULL;
+        rc = cached_names(symbolizer, &asked, &cached);
+        if (cached)
+            names = cached, miss = RK_MISS_NONE;
     }
     pthread_mutex_unlock(&symbolizer->lock);
     if (rc < 0)
         return rc;
-    if (miss == RK_MISS_NONE)
-        miss = kernel_shift(&symbolizer->kallsyms, wanted, given || (asked.bytes && own->bytes), &shift);
+    if (miss == RK_MISS_NONE) {
+        bool same = given || names != &symbolizer->kallsyms || (asked.bytes && own->bytes);
+        miss = kernel_shift(names, wanted, same, &shift);
+    }
     if (miss != RK_MISS_NONE) {
         symbolizer_miss(miss, n, ret);
         return 0;
     }
-    struct kallsyms k = symbolizer->kallsyms; /* a copy: the answers can't alias it */
+    struct kallsyms k = *names; /* a copy: the answers can't alias it */
     for (size_t i = 0; i < n; i++) {
         uint64_t address = addresses[i] + shift;
         const struct index *index = &k.kernel;

@@ -97,6 +97,11 @@ struct rk_symbolizer *rk_symbolizer_free(struct rk_symbolizer *symbolizer)
         table_free(&symbolizer->table);
         arena_free(&symbolizer->texts);
         kallsyms_free(&symbolizer->kallsyms);
+        for (size_t i = 0; i < symbolizer->others.n; i++) {
+            kallsyms_free(&symbolizer->others.items[i]->kallsyms);
+            free(symbolizer->others.items[i]);
+        }
+        vector_free(&symbolizer->others);
         for (size_t i = 0; i < symbolizer->kernels.n; i++) {
             vmlinux_close(symbolizer->kernels.items[i]);
             free(symbolizer->kernels.items[i]);

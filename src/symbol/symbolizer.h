@@ -34,6 +34,12 @@ struct cached {
     struct module module;
 };
 
+/* The names that perf kept of a kernel that does not run here; `kallsyms` is empty where it kept none. */
+struct cached_kernel {
+    struct build_id id;
+    struct kallsyms kallsyms;
+};
+
 struct rk_symbolizer {
     atomic_uint users; /* the caller, and answers */
     int root;
@@ -54,8 +60,9 @@ struct rk_symbolizer {
     struct build_id kernel_build_id; /* the running one's, once asked; 0 bytes: unknown */
     uint32_t kernel_miss;            /* once loaded: why there are no kernel names */
     struct kallsyms kallsyms;
-    struct vmlinux *given;            /* the one that was named, once opened; among these */
-    VECTOR(struct vmlinux *) kernels; /* whose lines were asked for, and modules of theirs */
+    VECTOR(struct cached_kernel *) others; /* each that was asked for */
+    struct vmlinux *given;                 /* the one that was named, once opened; among these */
+    VECTOR(struct vmlinux *) kernels;      /* whose lines were asked for, and modules of theirs */
 
     struct shelved *shelf; /* what is open of all these */
     uint64_t lines_bytes;

@@ -364,6 +364,39 @@ static void kernel(void **state)
     fake_end();
 }
 
+/* Another kernel's names are those that perf kept with its build-id, wherever it lay when it was recorded. */
+static void kernel_in_cache(void **state)
+{
+    (void)state;
+    const char *root = fake_root();
+    char cache[4200];
+    snprintf(cache, sizeof cache, "%s/cache", root);
+    fake_file("cache/.build-id/0f/0e0d0c0b0a09080706050403020100f0f1f2f3/kallsyms",
+              "ffffffff90000000 T _text\nffffffff90000100 T other_work\nffffffff90000200 T after\n");
+    fake_file("proc/kallsyms", kallsyms);
+    fake_bytes("sys/kernel/notes", notes, sizeof notes - 1);
+    assert_int_equal(setenv("PERF_BUILDID_DIR", cache, 1), 0);
+    struct rk_symbolizer *s = open_at(root);
+    struct rk_module module = module_of("[kernel]", NULL);
+    module.kind = RK_MODULE_KERNEL;
+    memcpy(module.build_id,
+           "\x0f\x0e\x0d\x0c\x0b\x0a\x09\x08\x07\x06\x05\x04\x03\x02\x01\x00\xf0\xf1\xf2\xf3", 20);
+    module.build_id_bytes = 20;
+    expect_name(s, &module, 0xffffffff90000104, "other_work", 4);
+    module.start = 0xffffffffa2000000;
+    expect_name(s, &module, 0xffffffffa2000104, "other_work", 4);
+    module.build_id[3] ^= 1; /* that one was not kept */
+    expect_miss(s, &module, 0xffffffffa2000104, RK_MISS_OTHER_KERNEL);
+    module.build_id[3] ^= 1, module.start = 0;
+    expect_name(s, &module, 0xffffffff90000104, "other_work", 4);
+    memcpy(module.build_id, ID, 20); /* the one that runs */
+    expect_name(s, &module, 0xffffffff81000044, "do_work", 4);
+    expect_miss(s, &module, 0xffffffff90000104, RK_MISS_NO_SYMBOL);
+    rk_symbolizer_free(s);
+    assert_int_equal(unsetenv("PERF_BUILDID_DIR"), 0);
+    fake_end();
+}
+
 /* Read when a kernel address is asked for, not before, and once. */
 static void kernel_read_once(void **state)
 {
@@ -480,10 +513,19 @@ static void containers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(apart),      cmocka_unit_test(names),       cmocka_unit_test(not_believed),
-        cmocka_unit_test(reasons),    cmocka_unit_test(stripped),    cmocka_unit_test(lld_pie),
-        cmocka_unit_test(vdso),       cmocka_unit_test(kernel_code), cmocka_unit_test(by_address),
-        cmocka_unit_test(containers), cmocka_unit_test(kernel),      cmocka_unit_test(kernel_read_once),
+        cmocka_unit_test(apart),
+        cmocka_unit_test(names),
+        cmocka_unit_test(not_believed),
+        cmocka_unit_test(reasons),
+        cmocka_unit_test(stripped),
+        cmocka_unit_test(lld_pie),
+        cmocka_unit_test(vdso),
+        cmocka_unit_test(kernel_code),
+        cmocka_unit_test(by_address),
+        cmocka_unit_test(containers),
+        cmocka_unit_test(kernel),
+        cmocka_unit_test(kernel_read_once),
+        cmocka_unit_test(kernel_in_cache),
         cmocka_unit_test(myself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
