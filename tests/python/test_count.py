@@ -575,6 +575,8 @@ def test_intervals_in_an_event_loop(spin):
             ticks += 1
 
     async def main(pid):
+        nonlocal ticks
+        ticks = 0
         ticking = asyncio.create_task(tick())
         with reckon.attach("task-clock", pid=pid) as c:
             got = [counts["task-clock"] async for counts in c.every(0.05, 4)]
@@ -582,9 +584,13 @@ def test_intervals_in_an_event_loop(spin):
         return got
 
     with subprocess.Popen(spin(5)) as child:
-        got = asyncio.run(main(child.pid))
+        for _ in range(20):  # a busy machine may keep both waiting
+            got = asyncio.run(main(child.pid))
+            assert len(got) == 4
+            if sum(got) > 0 and ticks >= 4:
+                break
         child.kill()
-    assert len(got) == 4 and sum(got) > 0 and ticks >= 4
+    assert sum(got) > 0 and ticks >= 4
 
 
 def test_a_counter_of_another_thread_is_refused_or_right():
