@@ -45,7 +45,11 @@ extern "C" {
  *              Names can't become markup or code. The page grows with the number of distinct stacks, to some
  *              megabytes at most.
  *   "pprof"    profile.proto, gzip: lines, inlined functions, labels thread, pid, tid, cpu, cgroup, source,
- *              time. Its comments say how many samples were lost. rk_profile_file() reads all of it back.
+ *              time; the range, offset and build-id of each mapping. A function without a name keeps its
+ *              addresses, so that it may be named elsewhere; its mapping is not marked as symbolised. Any
+ *              other location has the first address that was sampled there. The profile's time is the wall
+ *              clock's; it is left out if the recording does not say when it was made. Its comments say how
+ *              many samples were lost. rk_profile_file() reads all of it back.
  *   "speedscope"   speedscope's JSON: a time line for each thread and event. Its name says how many samples
  *                  were lost.
  *   "firefox"  The Firefox Profiler's processed format, likewise. Weights are milliseconds if the event

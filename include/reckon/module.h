@@ -54,6 +54,9 @@ struct rk_module {
 
     int32_t pid;    /* the last process that mapped it; 0: unknown */
     uint64_t inode; /* of the file; 0: unknown */
+
+    /* What rk_place.offset is at `start`. */
+    uint64_t offset;
 };
 
 /*

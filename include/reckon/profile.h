@@ -187,6 +187,9 @@ struct rk_profile_summary {
 
     /* ns: from first to last sample; of merged profiles, the sum of theirs. 0: samples have no times. */
     uint64_t duration;
+
+    /* When it was recorded: ns since 1970; of merged profiles, the first. 0: unknown. */
+    uint64_t made;
 };
 RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summary *ret);
 

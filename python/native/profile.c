@@ -101,14 +101,15 @@ static PyObject *profile_summary(PyObject *o, PyObject *unused)
     (void)unused;
     rk_profile_summary(((struct profile *)o)->handle, &s);
     return Py_BuildValue(
-        "{sNsNsIsKsKsKsKsKsKsKsNsNsNsKsKsKsK}", "event", text(s.event), "unit", text(s.unit), "events",
+        "{sNsNsIsKsKsKsKsKsKsKsNsNsNsKsKsKsKsK}", "event", text(s.event), "unit", text(s.unit), "events",
         (unsigned)s.events, "samples", (unsigned long long)s.samples, "weight", (unsigned long long)s.weight,
         "unnamed", (unsigned long long)s.unnamed, "threads", (unsigned long long)s.threads, "first_time",
         (unsigned long long)s.first_time, "last_time", (unsigned long long)s.last_time, "duration",
         (unsigned long long)s.duration, "lost", loss_number(&s.loss, RK_LOSS_LOST, s.loss.lost), "skipped",
         loss_number(&s.loss, RK_LOSS_SKIPPED, s.loss.skipped), "cut", PyBool_FromLong((long)s.cut),
         "slice_ns", (unsigned long long)s.slice_ns, "stacks_whole", (unsigned long long)s.stacks_whole,
-        "stacks_cut", (unsigned long long)s.stacks_cut, "stacks_broken", (unsigned long long)s.stacks_broken);
+        "stacks_cut", (unsigned long long)s.stacks_cut, "stacks_broken", (unsigned long long)s.stacks_broken,
+        "made", (unsigned long long)s.made);
 }
 
 /* Puts an array as a Column under its name. */

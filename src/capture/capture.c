@@ -222,6 +222,7 @@ int rk_capture_open(struct rk_host *host, struct rk_set *set, struct rk_target *
     c->set = set_keep(set);
     c->target = target_keep(target);
     c->place.fd = -1;
+    c->made = sys_wall_ns();
     if (copy_command(c, o.command) < 0)
         return fail_memory(e, RK_STAGE_CAPTURE);
     c->pipe = o.path && strcmp(o.path, "-") == 0;

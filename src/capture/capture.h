@@ -46,6 +46,7 @@ struct rk_capture {
     bool unflushed;  /* something was appended since the last flush */
     int error;       /* the first failure; from then on nothing is written */
     uint64_t flushed_ns;
+    uint64_t made; /* ns since 1970, when the file was opened */
     uint64_t records, damaged, truncated;
     uint64_t switched;              /* files that were closed on the way */
     uint64_t code_maps;             /* processes whose code is named in a file of their own */

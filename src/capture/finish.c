@@ -68,6 +68,9 @@ static int write_features(struct rk_capture *c)
         (r = hits_write(&c->hits, c->image, c->host->root, w)) < 0 ||
         (r = hits_code_maps(&c->hits, c->image, c->host->root, w, &c->code_maps)) < 0)
         return r;
+    snprintf(number, sizeof number, "%" PRIu64, c->made);
+    if ((r = perfdata_writer_ledger(w, "made", number)) < 0)
+        return r;
     if (c->damaged) {
         snprintf(number, sizeof number, "%" PRIu64, c->damaged);
         if ((r = perfdata_writer_ledger(w, "damaged", number)) < 0)

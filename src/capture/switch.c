@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "capture/capture.h"
 #include "stream/live.h"
+#include "sys/process.h"
 
 #include <errno.h>
 
@@ -80,6 +81,7 @@ int rk_capture_switch(struct rk_capture *c, const char *path, struct rk_error *e
     c->switched++;
     c->writer = perfdata_writer_close(c->writer);
     c->first_time = c->last_time = c->damaged = 0;
+    c->made = sys_wall_ns();
     hits_forget(&c->hits);
     r = capture_file_open(c, e);
     if (r < 0)

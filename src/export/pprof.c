@@ -7,7 +7,9 @@
  *                   cpu, cgroup, source, time (ns)
  *     location      a function with those that were inlined into it, innermost first, as lines
  *     function      name, file; one without a name has "[unknown] N" as system_name, N being its enum rk_miss
- *     mapping       a module: its path, and whether its functions and lines are known
+ *     location      … its address is where it was met first; one without a name has an address of its own
+ *     mapping       a module: where the process that mapped it last has it, its path and build-id; whether all of its
+ *                   functions here have names, and so needn't be looked up
  *     comment       "reckon …: loss": kept, lost, skipped, throttled, known bits, of each event; cut
  *
  * Strings are numbered as the profile's texts are, so that text 0 is "", as the format wants it; others follow.
@@ -42,9 +44,19 @@ struct pprof {
     const struct rk_profile *profile;
     const struct rk_profile_columns *c;
     struct protobuf to;
-    VECTOR(char *) more;    /* strings behind the profile's texts */
-    struct pairs locations; /* (location that it is inlined into, frame) */
-    uint32_t *location_of;  /* by node */
+    VECTOR(char *) more; /* strings behind the profile's texts */
+    struct pairs
+        locations; /* (location that it is inlined into, frame): first the profile's places, by number */
+    uint32_t *location_of; /* by node */
+    struct pprof_module {
+        uint32_t path, build_id;
+        uint64_t start, end, offset;
+        bool used, unnamed;
+    } * mappings;         /* by the profile's image, then by path, in that order … */
+    uint32_t *mapping_of; /* … by location: number + 1; 0: none */
+    size_t mapping_n;
+    uint32_t *written; /* by mapping: its id, which pprof takes the program's for if it is the first */
+    bool *used;        /* by location */
 };
 
 /* `text` and `tail` behind one another, as a new string. */
@@ -141,6 +153,12 @@ static int locate(struct pprof *p)
     p->location_of = zeroed(c->node_n, sizeof *p->location_of);
     if (!p->location_of)
         return -ENOMEM;
+    for (size_t i = 0; i < p->profile->places.n; i++) {
+        const struct profile_place *place = &p->profile->places.items[i];
+        int64_t location = pairs_add(&p->locations, place->outer, place->frame);
+        if (location < 0)
+            return (int)location;
+    }
     for (size_t i = 0; i < c->node_n; i++) {
         uint32_t outer = c->node_parent[i], frame = c->node_frame[i];
         bool inlined = c->frame_flags[frame] & RK_FRAME_INLINE && outer != RK_NO_NODE;
@@ -230,45 +248,131 @@ static int main_module(const struct rk_profile_columns *c, uint32_t *ret)
     return 0;
 }
 
-/* Modules by path, the program first; each frame's mapping + 1. What is in no known one has none. */
-static int write_mappings(struct pprof *p, uint32_t *mapping_of)
+/* The mapping of a path that no image has: its number + 1, or -ENOMEM. */
+static int64_t mapping_of_path(struct pprof *p, struct table *of, uint32_t path)
 {
-    const struct rk_profile_columns *c = p->c;
-    struct table seen = {0};
-    uint32_t n = 0, first = UINT32_MAX;
-    int rc = main_module(c, &first);
+    uint32_t known = table_get(of, path);
 
-    for (size_t k = first == UINT32_MAX; k <= c->frame_n && rc == 0; k++) {
-        size_t i = k ? k - 1 : first;
-        uint32_t known = table_get(&seen, c->frame_path[i]);
-        if (!c->frame_path[i] || known != TABLE_NONE) {
-            mapping_of[i] = known == TABLE_NONE ? 0 : known;
-            continue;
-        }
-        mapping_of[i] = ++n;
-        rc = table_put(&seen, c->frame_path[i], n);
-        size_t at = protobuf_open(&p->to, MAPPING);
-        protobuf_number(&p->to, 1, n);
-        protobuf_number(&p->to, 5, c->frame_path[i]);
-        protobuf_number(&p->to, 7, 1);  /* functions … */
-        protobuf_number(&p->to, 8, 1);  /* files, */
-        protobuf_number(&p->to, 9, 1);  /* lines, */
-        protobuf_number(&p->to, 10, 1); /* inlined functions are told as far as they are known */
-        protobuf_close(&p->to, at);
+    if (!path || known != TABLE_NONE)
+        return path ? known : 0;
+    p->mappings[p->mapping_n++] = (struct pprof_module){.path = path};
+    int rc = table_put(of, path, (uint32_t)p->mapping_n);
+    return rc < 0 ? rc : (int64_t)p->mapping_n;
+}
+
+/* All of an image's addresses lie in its mapping. */
+static void mapping_take(struct pprof_module *m, uint64_t address)
+{
+    const uint64_t page = 4095;
+
+    if (m->end == 0) {
+        m->start = address & ~page;
+        m->end = address | page;
+        m->offset = m->start;
     }
-    table_free(&seen);
+    if (address < m->start) {
+        uint64_t more = m->start - (address & ~page);
+        m->start -= more;
+        m->offset = m->offset > more ? m->offset - more : 0;
+    }
+    if (address >= m->end)
+        m->end = (address | page) + ((address | page) != UINT64_MAX);
+}
+
+/* The mappings of the locations that samples have. */
+static int map(struct pprof *p)
+{
+    const struct rk_profile *profile = p->profile;
+    const struct rk_profile_columns *c = p->c;
+    size_t n = p->locations.items.n;
+    struct table of = {0};
+    int rc = 0;
+
+    p->mappings = zeroed(profile->images.n + c->frame_n, sizeof *p->mappings);
+    p->mapping_of = zeroed(n, sizeof *p->mapping_of);
+    p->written = zeroed(profile->images.n + c->frame_n, sizeof *p->written);
+    p->used = zeroed(n, sizeof *p->used);
+    if (!p->mappings || !p->mapping_of || !p->written || !p->used)
+        return -ENOMEM;
+    for (; p->mapping_n < profile->images.n && rc == 0; p->mapping_n++) {
+        const struct profile_image *image = &profile->images.items[p->mapping_n];
+        p->mappings[p->mapping_n] = (struct pprof_module){
+            .path = image->path,
+            .build_id = image->build_id,
+            .start = image->start,
+            .end = image->end,
+            .offset = image->offset,
+        };
+        if (table_get(&of, image->path) == TABLE_NONE)
+            rc = table_put(&of, image->path, (uint32_t)p->mapping_n + 1);
+    }
+    for (size_t i = 0; i < c->node_n; i++)
+        p->used[p->location_of[i]] = true;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        uint32_t frame = p->locations.items.items[i].b;
+        const struct profile_place *place = i < profile->places.n ? &profile->places.items[i] : NULL;
+        if (!p->used[i])
+            continue;
+        int64_t number = place ? place->image : mapping_of_path(p, &of, c->frame_path[frame]);
+        rc = number < 0 ? (int)number : 0;
+        p->mapping_of[i] = rc == 0 ? (uint32_t)number : 0;
+        if (rc < 0 || number == 0)
+            continue;
+        struct pprof_module *m = &p->mappings[number - 1];
+        m->used = true;
+        m->unnamed |= c->frame_miss[frame] != 0;
+        if (place)
+            mapping_take(m, place->address);
+    }
+    table_free(&of);
     return rc;
 }
 
-static void write_locations(struct pprof *p, const uint32_t *mapping_of, const uint32_t *function_of)
+static void write_mapping(struct pprof *p, size_t i, uint32_t id)
+{
+    const struct pprof_module *m = &p->mappings[i];
+    size_t at = protobuf_open(&p->to, MAPPING);
+
+    p->written[i] = id;
+    protobuf_number(&p->to, 1, id);
+    protobuf_number(&p->to, 2, m->start);
+    protobuf_number(&p->to, 3, m->end);
+    protobuf_number(&p->to, 4, m->offset);
+    protobuf_number(&p->to, 5, m->path);
+    protobuf_number(&p->to, 6, m->build_id);
+    for (uint32_t field = 7; field <= 10 && !m->unnamed; field++)
+        protobuf_number(&p->to, field,
+                        1); /* functions, files, lines, inlined ones are there if they are known */
+    protobuf_close(&p->to, at);
+}
+
+/* The program's mapping first. */
+static int write_mappings(struct pprof *p)
+{
+    uint32_t id = 0, program = UINT32_MAX;
+    int rc = main_module(p->c, &program);
+
+    for (size_t i = 0; i < p->mapping_n && rc == 0 && program != UINT32_MAX; i++)
+        if (p->mappings[i].used && id == 0 && p->mappings[i].path == p->c->frame_path[program])
+            write_mapping(p, i, ++id);
+    for (size_t i = 0; i < p->mapping_n && rc == 0; i++)
+        if (p->mappings[i].used && !p->written[i])
+            write_mapping(p, i, ++id);
+    return rc;
+}
+
+static void write_locations(struct pprof *p, const uint32_t *function_of)
 {
     const struct rk_profile_columns *c = p->c;
 
     for (size_t i = 0; i < p->locations.items.n; i++) {
         uint32_t at = (uint32_t)i;
+        if (!p->used[i])
+            continue;
         size_t location = protobuf_open(&p->to, LOCATION);
         protobuf_number(&p->to, 1, i + 1);
-        protobuf_number(&p->to, 2, mapping_of[p->locations.items.items[i].b]);
+        protobuf_number(&p->to, 2, p->mapping_of[i] ? p->written[p->mapping_of[i] - 1] : 0);
+        protobuf_number(&p->to, 3, i < p->profile->places.n ? p->profile->places.items[i].address : 0);
         for (; at != PAIRS_NONE; at = p->locations.items.items[at].a) {
             uint32_t frame = p->locations.items.items[at].b;
             size_t line = protobuf_open(&p->to, 4);
@@ -333,19 +437,19 @@ static int write_all(struct pprof *p)
 {
     const struct rk_profile_columns *c = p->c;
     const struct rk_profile_summary *s = &p->profile->summary;
-    _cleanup_free_ uint32_t *mapping_of = zeroed(c->frame_n, sizeof *mapping_of);
     _cleanup_free_ uint32_t *function_of = zeroed(c->frame_n, sizeof *function_of);
-    int rc = mapping_of && function_of ? locate(p) : -ENOMEM;
+    int rc = function_of ? locate(p) : -ENOMEM;
 
-    if (rc < 0)
+    if (rc < 0 || (rc = map(p)) < 0)
         return rc;
     write_types(p);
     write_samples(p);
-    if ((rc = write_mappings(p, mapping_of)) < 0 || (rc = write_functions(p, function_of)) < 0)
+    if ((rc = write_mappings(p)) < 0 || (rc = write_functions(p, function_of)) < 0)
         return rc;
-    write_locations(p, mapping_of, function_of);
+    write_locations(p, function_of);
     write_comments(p);
-    protobuf_number(&p->to, TIME_NANOS, s->first_time);
+    if (s->made)
+        protobuf_number(&p->to, TIME_NANOS, s->made);
     protobuf_number(&p->to, DURATION_NANOS, s->duration);
     for (size_t i = 0; i < c->text_n; i++)
         protobuf_text(&p->to, STRING_TABLE, c->text[i]);
@@ -374,4 +478,8 @@ void export_pprof(const struct rk_profile *profile, struct output *out)
     vector_free(&p.more);
     pairs_free(&p.locations);
     free(p.location_of);
+    free(p.mappings);
+    free(p.mapping_of);
+    free(p.written);
+    free(p.used);
 }

@@ -136,7 +136,7 @@ static void place_in_kernel(struct rk_module *module, const struct rk_mapping *m
     /* perf stores the address of _text as the kernel's file offset. */
     bool text = module->kind == RK_MODULE_KERNEL && mapping->file_offset;
 
-    module->start = text ? mapping->file_offset : mapping->start;
+    module->start = module->offset = text ? mapping->file_offset : mapping->start;
     module->end =
         mapping->length < UINT64_MAX - mapping->start ? mapping->start + mapping->length : UINT64_MAX;
 }
@@ -180,6 +180,7 @@ static void place_in_process(struct rk_module *module, const struct rk_mapping *
     module->pid = mapping->pid;
     module->start = mapping->start;
     module->end = mapping->start + mapping->length;
+    module->offset = mapping->file_offset;
 }
 
 int64_t modules_add(struct modules *modules, const struct rk_mapping *mapping, uint64_t mounts)
@@ -227,7 +228,7 @@ int64_t modules_add_code(struct modules *modules, const struct rk_ksymbol *symbo
         return number;
     struct rk_module *module = &modules->items.items[number].module;
     module->name = symbol->kind == KSYMBOL_BPF ? "[bpf]" : "[kernel]";
-    module->start = symbol->address;
+    module->start = module->offset = symbol->address;
     module->end = symbol->address + symbol->length;
     return number;
 }

@@ -306,6 +306,12 @@ int contents_feature(struct contents *contents, unsigned bit, const void *bytes,
         info->first_time = cursor_u64(&c);
         info->last_time = cursor_u64(&c);
         break;
+    case FEATURE_CLOCK_DATA:
+        if (cursor_u32(&c) != 1)
+            return 0;
+        cursor_u32(&c);
+        info->made = cursor_u64(&c);
+        break;
     case FEATURE_COMPRESSED: /* { u32 version, type, level, ratio, mmap_len; } */
         info->compressed = true;
         return 0;

@@ -84,9 +84,10 @@ enum {
     FEATURE_SAMPLE_TIME = 21,
     FEATURE_CLOCKID = 23,
     FEATURE_COMPRESSED = 27,
-    FEATURE_OWN = 128,    /* from here on reckon's own */
-    FEATURE_NAMES = 129,  /* of the addresses that were hit: symbol/stored.h has its form */
-    FEATURE_LEDGER = 255, /* the first recordings had this one in the header */
+    FEATURE_CLOCK_DATA = 29, /* u32 version 1, clockid; u64 ns since 1970, and of that clock at the time */
+    FEATURE_OWN = 128,       /* from here on reckon's own */
+    FEATURE_NAMES = 129,     /* of the addresses that were hit: symbol/stored.h has its form */
+    FEATURE_LEDGER = 255,    /* the first recordings had this one in the header */
     FEATURE_MAX = 256,
 };
 

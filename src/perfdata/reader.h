@@ -56,6 +56,7 @@ struct perfdata_info {
     const char *ledger;
     uint32_t cpus_online, cpus_available; /* 0: unknown */
     uint64_t first_time, last_time;       /* of samples; both 0: unknown */
+    uint64_t made;                        /* ns since 1970; 0: unknown */
     bool pipe;
     bool compressed; /* it says so */
     bool finished;   /* the sections behind the data are there */

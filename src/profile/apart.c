@@ -43,6 +43,8 @@ static struct maker_frame frame_of(const struct finish *f, size_t i)
         .line = (uint32_t)key[2],
         .miss = (uint32_t)(key[2] >> 32),
         .flags = (uint32_t)key[3],
+        .image = (uint32_t)(key[3] >> 32),
+        .address = key[4],
     };
 }
 

@@ -18,8 +18,11 @@ int copy_begin(struct copy *copy, const struct rk_profile *from, struct maker *t
         .events = zeroed(c->event_n, sizeof *copy->events),
         .cgroups = zeroed(c->cgroup_n, sizeof *copy->cgroups),
         .stacks = zeroed(c->node_n, sizeof *copy->stacks),
+        .images = zeroed(from->images.n, sizeof *copy->images),
     };
-    return copy->frames && copy->threads && copy->events && copy->cgroups && copy->stacks ? 0 : -ENOMEM;
+    return copy->images && copy->frames && copy->threads && copy->events && copy->cgroups && copy->stacks
+               ? 0
+               : -ENOMEM;
 }
 
 void copy_free(struct copy *copy)
@@ -29,6 +32,7 @@ void copy_free(struct copy *copy)
     free(copy->events);
     free(copy->cgroups);
     free(copy->stacks);
+    free(copy->images);
     vector_free(&copy->path);
 }
 
@@ -40,10 +44,69 @@ static int64_t gone(uint32_t *row, int64_t number)
     return number;
 }
 
+static int64_t copy_image(struct copy *copy, uint32_t image)
+{
+    if (copy->images[image])
+        return copy->images[image] - 1;
+    const struct rk_profile *from = copy->from;
+    struct profile_image its = from->images.items[image];
+    int64_t path = maker_text(copy->to, intern_text(&from->texts, its.path));
+    int64_t build_id = maker_text(copy->to, intern_text(&from->texts, its.build_id));
+    if (path < 0 || build_id < 0)
+        return -ENOMEM;
+    its.path = (uint32_t)path;
+    its.build_id = (uint32_t)build_id;
+    return gone(&copy->images[image], maker_image(copy->to, &its));
+}
+
+/* An address in one of its images, as an image of the same build lies there. */
+static uint64_t moved(const struct copy *copy, uint32_t image, int64_t to, uint64_t address)
+{
+    const struct profile_image *old = &copy->from->images.items[image],
+                               *now = &copy->to->profile->images.items[to];
+
+    return address - (old->start - old->offset) + (now->start - now->offset);
+}
+
+int copy_places(struct copy *copy)
+{
+    const struct rk_profile *from = copy->from;
+    _cleanup_free_ uint32_t *numbers = zeroed(from->places.n, sizeof *numbers);
+
+    if (!numbers)
+        return -ENOMEM;
+    if (copy->flags & (RK_SELECT_NO_LINES | RK_SELECT_REVERSE))
+        return 0; /* a frame is of many addresses, or what it is inlined into comes behind it */
+    for (size_t i = 0; i < from->places.n; i++) {
+        struct profile_place place = from->places.items[i];
+        bool inlined = place.outer != PAIRS_NONE;
+        if (inlined)
+            place.outer = numbers[place.outer];
+        numbers[i] = place.outer;
+        if (!copy->frames[place.frame] || (inlined && place.outer == PAIRS_NONE) ||
+            (copy->flags & RK_SELECT_NO_INLINE && inlined)) {
+            continue;
+        }
+        int64_t image = copy_image(copy, place.image - 1);
+        if (image < 0)
+            return (int)image;
+        place.address = moved(copy, place.image - 1, image, place.address);
+        place.image = (uint32_t)image + 1;
+        place.frame = copy->frames[place.frame] - 1;
+        int64_t number = maker_place(copy->to, &place);
+        if (number < 0)
+            return (int)number;
+        numbers[i] = (uint32_t)number;
+    }
+    return 0;
+}
+
 int64_t copy_frame(struct copy *copy, uint32_t frame)
 {
     const struct rk_profile_columns *c = &copy->from->columns;
     bool lines = !(copy->flags & RK_SELECT_NO_LINES);
+    uint32_t lies = lines && !copy->like ? copy->from->frame_image[frame] : 0;
+    uint64_t address = 0;
 
     if (copy->frames[frame])
         return copy->frames[frame] - 1;
@@ -57,8 +120,11 @@ int64_t copy_frame(struct copy *copy, uint32_t frame)
     int64_t module = maker_text(copy->to, called->text[called->frame_module[as]]);
     int64_t path = copy->like ? module : maker_text(copy->to, c->text[c->frame_path[frame]]);
     int64_t file = lines ? maker_text(copy->to, c->text[c->frame_file[frame]]) : 0;
-    if (symbol < 0 || module < 0 || path < 0 || file < 0)
+    int64_t image = lies ? copy_image(copy, lies - 1) : 0;
+    if (symbol < 0 || module < 0 || path < 0 || file < 0 || image < 0)
         return -ENOMEM;
+    if (lies)
+        address = moved(copy, lies - 1, image, copy->from->frame_address[frame]);
     return gone(&copy->frames[frame], maker_frame(copy->to, &(struct maker_frame){
                                                                 .symbol = (uint32_t)symbol,
                                                                 .module = (uint32_t)module,
@@ -67,6 +133,8 @@ int64_t copy_frame(struct copy *copy, uint32_t frame)
                                                                 .line = lines ? c->frame_line[frame] : 0,
                                                                 .miss = c->frame_miss[frame],
                                                                 .flags = c->frame_flags[frame],
+                                                                .image = lies ? (uint32_t)image + 1 : 0,
+                                                                .address = address,
                                                             }));
 }
 

@@ -20,6 +20,7 @@ struct copy {
     uint32_t flags;          /* RK_SELECT_NO_LINES, …_NO_INLINE, …_REVERSE, …_COUNTS */
     const struct like *like; /* NULL: frames are called what they are */
     uint64_t slice_ns;       /* times go down to a multiple of it; 0: they go */
+    uint32_t *images;        /* number + 1 there; 0: not yet */
     const uint8_t *begins; /* by frame, not 0: stacks begin at the outermost of these; NULL: where they do */
     uint32_t *frames, *threads, *events, *cgroups; /* number + 1 there; 0: not yet */
     uint32_t *stacks;                              /* … by node */
@@ -40,5 +41,8 @@ int copy_threads(struct copy *copy, const uint8_t *rows);
 
 /* The i-th sample, its stack ending in that node: 0 or -errno. One that has no frame left is left out. */
 int copy_sample(struct copy *copy, size_t i, uint32_t node);
+
+/* After all samples: where the frames lie that went over. 0 or -errno. */
+int copy_places(struct copy *copy);
 
 #endif

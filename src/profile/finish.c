@@ -17,6 +17,7 @@ static void finish_free(struct finish *f)
     vector_free(&f->declared);
     vector_free(&f->path);
     vector_free(&f->folded);
+    vector_free(&f->images);
     maker_free(&f->maker);
 }
 
@@ -250,7 +251,7 @@ static void summarise(const struct rk_profile_builder *b, const struct rk_stream
         return;
     rk_stream_loss(stream, b->options.flags & RK_PROFILE_EVENT ? b->options.event : RK_NO_EVENT, &ret->loss);
     if (rk_stream_info(stream, &info) == 0)
-        ret->cut = info.cut;
+        ret->cut = info.cut, ret->made = info.made;
 }
 
 /* What a recording knows of the files that ran, so that others now in their place are not believed. */
@@ -315,7 +316,7 @@ static int finish_run(struct finish *f, struct rk_profile_builder *builder, cons
     if ((rc = maker_begin(&f->maker)) == 0 && (rc = waits_end(builder)) == 0 &&
         (rc = tell_build_ids(f, stream)) == 0) {
         settle(builder);
-        if ((rc = finish_name(f)) == 0 && (rc = finish_apart(f)) == 0)
+        if ((rc = finish_name(f)) == 0 && (rc = finish_apart(f)) == 0 && (rc = finish_place(f)) == 0)
             rc = rows(f, stream);
     }
     if (rc == 0) {

@@ -6,12 +6,13 @@ int maker_begin(struct maker *m)
 {
     *m = (struct maker){
         .profile = calloc(1, sizeof *m->profile),
-        .frames.words = 4,
+        .frames.words = 5,
         .threads.words = 2,
         .events.words = 1,
         .cgroups.words = 2,
         .sources.words = 1,
         .samples.words = 4,
+        .images.words = 1,
     };
     if (!m->profile)
         return -ENOMEM;
@@ -30,6 +31,8 @@ void maker_free(struct maker *m)
     unique_free(&m->cgroups);
     unique_free(&m->sources);
     unique_free(&m->samples);
+    unique_free(&m->images);
+    pairs_free(&m->places);
     stacks_free(&m->stacks);
     vector_free(&m->amounts);
     vector_free(&m->event_loss);
@@ -43,9 +46,36 @@ int64_t maker_text(struct maker *m, const char *text)
 
 int64_t maker_frame(struct maker *m, const struct maker_frame *f)
 {
-    return unique_add(&m->frames,
-                      (uint64_t[]){unique_both(f->symbol, f->module), unique_both(f->path, f->file),
-                                   unique_both(f->line, f->miss), f->flags});
+    return unique_add(&m->frames, (uint64_t[]){unique_both(f->symbol, f->module),
+                                               unique_both(f->path, f->file), unique_both(f->line, f->miss),
+                                               unique_both(f->flags, f->miss ? f->image : 0),
+                                               f->miss && f->image ? f->address : 0});
+}
+
+int64_t maker_image(struct maker *m, const struct profile_image *image)
+{
+    int64_t number = unique_add(&m->images, (uint64_t[]){unique_both(image->path, image->build_id)});
+    struct profile_image *row = NULL;
+
+    if (number < 0 || (size_t)number < m->profile->images.n)
+        return number;
+    if (!(row = vector_push(&m->profile->images)))
+        return -ENOMEM;
+    *row = *image;
+    return number;
+}
+
+int64_t maker_place(struct maker *m, const struct profile_place *place)
+{
+    int64_t number = pairs_add(&m->places, place->outer, place->frame);
+    struct profile_place *row = NULL;
+
+    if (number < 0 || (size_t)number < m->profile->places.n)
+        return number;
+    if (!(row = vector_push(&m->profile->places)))
+        return -ENOMEM;
+    *row = *place;
+    return number;
 }
 
 int64_t maker_source(struct maker *m, const char *name)

@@ -29,6 +29,8 @@ struct amount {
 struct maker_frame {
     uint32_t symbol, module, path, file; /* texts */
     uint32_t line, miss, flags;
+    uint32_t image; /* with miss: where it lies, number + 1; 0: unknown, or of no use */
+    uint64_t address;
 };
 
 struct maker_sample {
@@ -39,7 +41,8 @@ struct maker_sample {
 
 struct maker {
     struct rk_profile *profile; /* its texts */
-    struct unique frames, threads, events, cgroups, sources, samples;
+    struct unique frames, threads, events, cgroups, sources, samples, images;
+    struct pairs places;               /* as the profile's */
     struct stacks stacks;              /* of frames */
     VECTOR(struct amount) amounts;     /* beside samples */
     VECTOR(struct rk_loss) event_loss; /* beside events */
@@ -51,6 +54,10 @@ void maker_free(struct maker *m);
 
 int64_t maker_text(struct maker *m, const char *text);
 int64_t maker_frame(struct maker *m, const struct maker_frame *frame);
+/* The number of an image, told apart by path and build-id; one that is there stays as it is. */
+int64_t maker_image(struct maker *m, const struct profile_image *image);
+/* The number of a place; one that is there stays as it is. */
+int64_t maker_place(struct maker *m, const struct profile_place *place);
 int64_t maker_source(struct maker *m, const char *name);
 int64_t maker_thread(struct maker *m, uint32_t source, int32_t pid, int32_t tid, const char *name);
 /* `loss` (NULL: nothing is known) is added to what is known of the event. */

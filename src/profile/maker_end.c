@@ -78,6 +78,11 @@ static int frames_end(struct maker *m)
     c->frame_line = column(&m->frames, 2, 0, &rc);
     c->frame_miss = column(&m->frames, 2, 1, &rc);
     c->frame_flags = column(&m->frames, 3, 0, &rc);
+    m->profile->frame_image = column(&m->frames, 3, 1, &rc);
+    m->profile->frame_address = zeroed(m->frames.n, sizeof *m->profile->frame_address);
+    rc = m->profile->frame_address ? rc : -ENOMEM;
+    for (size_t i = 0; rc == 0 && i < m->frames.n; i++)
+        m->profile->frame_address[i] = unique_key(&m->frames, i)[4];
     unique_free(&m->frames);
     return rc < 0 ? rc : functions_end(m);
 }

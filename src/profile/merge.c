@@ -16,6 +16,8 @@ static void summary_add(struct rk_profile_summary *to, const struct rk_profile_s
         to->last_time = more->last_time;
     if (more->slice_ns > to->slice_ns)
         to->slice_ns = more->slice_ns;
+    if (!to->made || (more->made && more->made < to->made))
+        to->made = more->made;
     to->stacks_whole += more->stacks_whole;
     to->stacks_cut += more->stacks_cut;
     to->stacks_broken += more->stacks_broken;
@@ -38,6 +40,8 @@ static int add(struct maker *m, const struct rk_profile *from, const char *label
         rc = copy_threads(&copy, NULL);
     for (size_t i = 0; rc >= 0 && i < from->columns.sample_n; i++)
         rc = copy_sample(&copy, i, from->columns.sample_node[i]);
+    if (rc >= 0)
+        rc = copy_places(&copy);
     copy_free(&copy);
     return rc < 0 ? rc : 0;
 }

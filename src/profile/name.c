@@ -22,9 +22,10 @@ struct naming {
 
 /* The frame of that name in a module. */
 static int64_t frame_add(struct finish *f, const struct naming *naming, const struct rk_module *module,
-                         uint32_t flags)
+                         uint32_t frame, uint32_t flags)
 {
     struct maker *m = &f->maker;
+    struct profile_place at = finish_at(f, frame);
     int64_t path = maker_text(m, module->path), name = maker_text(m, module->name);
     int64_t symbol = maker_text(m, naming->symbol ? naming->symbol : UNKNOWN);
     int64_t file = naming->file ? maker_text(m, naming->file) : 0;
@@ -42,6 +43,8 @@ static int64_t frame_add(struct finish *f, const struct naming *naming, const st
                               .line = naming->file ? naming->line : 0,
                               .miss = naming->miss,
                               .flags = flags,
+                              .image = at.image,
+                              .address = at.address,
                           });
 }
 
@@ -49,7 +52,7 @@ static int64_t frame_add(struct finish *f, const struct naming *naming, const st
 static int inline_add(struct finish *f, uint32_t frame, const struct naming *naming,
                       const struct rk_module *module)
 {
-    int64_t number = frame_add(f, naming, module, f->functions_of[frame].n ? RK_FRAME_INLINE : 0);
+    int64_t number = frame_add(f, naming, module, frame, f->functions_of[frame].n ? RK_FRAME_INLINE : 0);
     const char *path = naming->declared_file, *slash = path ? strrchr(path, '/') : NULL;
     int64_t file = path ? maker_text(&f->maker, slash ? slash + 1 : path) : 0;
     uint32_t *row = number < 0 || file < 0 ? NULL : vector_push(&f->inlines);
@@ -178,8 +181,8 @@ int finish_name(struct finish *f)
             .size = sizeof module, .kind = RK_MODULE_ANONYMOUS, .name = UNKNOWN, .path = UNKNOWN};
         if (begin[m] == begin[m + 1])
             continue;
-        if (m < modules)
-            rc = rk_image_module_get(f->builder->image, (uint32_t)m, &module);
+        if (m < modules && (rc = rk_image_module_get(f->builder->image, (uint32_t)m, &module)) >= 0)
+            rc = finish_image(f, m, &module);
         for (size_t i = begin[m], n; rc >= 0 && i < begin[m + 1]; i += n) {
             n = begin[m + 1] - i < NAME_SLICE ? begin[m + 1] - i : NAME_SLICE;
             rc = name_frames(f, &module, m < modules, order + i, n);

@@ -117,16 +117,19 @@ static int remember(struct pprof *p, const struct field *f)
         *type = (struct value_type){a, b};
     } else if (f->number == 3) {
         pprof_numbers_of(f->bytes, 5, 5, &id, &a, &b);
-        uint64_t *mapping = vector_push(&p->mappings);
+        uint64_t start, end, offset, build_id;
+        pprof_numbers_of(f->bytes, 2, 3, &id, &start, &end);
+        pprof_numbers_of(f->bytes, 4, 6, &id, &offset, &build_id);
+        struct pprof_mapping *mapping = vector_push(&p->mappings);
         if (!mapping || table_put(&p->mapping_of, id, (uint32_t)p->mappings.n - 1) < 0)
             return -ENOMEM;
-        *mapping = a;
+        *mapping = (struct pprof_mapping){a, build_id, start, end, offset, 0};
     } else if (f->number == 4) {
-        pprof_numbers_of(f->bytes, 2, 2, &id, &a, &b);
+        pprof_numbers_of(f->bytes, 2, 3, &id, &a, &b);
         struct location *location = vector_push(&p->locations);
         if (!location || table_put(&p->location_of, id, (uint32_t)p->locations.n - 1) < 0)
             return -ENOMEM;
-        *location = (struct location){a, f->bytes};
+        *location = (struct location){.mapping = a, .address = b, .bytes = f->bytes};
     } else if (f->number == 5) {
         uint64_t system, unused;
         pprof_numbers_of(f->bytes, 2, 4, &id, &a, &b);
@@ -313,6 +316,7 @@ int pprof_read(const void *bytes, size_t n, struct rk_profile **ret, uint64_t *r
             p.summary.last_time = p.time + p.duration;
         }
         p.summary.duration = p.summary.last_time && p.duration <= INT64_MAX ? p.duration : 0;
+        p.summary.made = p.time <= INT64_MAX ? p.time : 0;
         uint64_t damaged = p.damaged;
         rc = maker_end(&p.m, &p.summary, ret);
         if (rc == 0)

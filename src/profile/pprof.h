@@ -15,8 +15,14 @@ struct function {
     uint64_t name, file, system; /* strings */
 };
 
+struct pprof_mapping {
+    uint64_t path, build_id; /* strings */
+    uint64_t start, end, offset;
+    uint32_t image; /* number + 1; 0: not yet */
+};
+
 struct location {
-    uint64_t mapping;
+    uint64_t mapping, address;
     struct cursor bytes;
     uint32_t first, n; /* frames of it, outermost first; n 0: not yet */
 };
@@ -35,7 +41,7 @@ struct pprof {
     strings;
     struct table function_of, mapping_of, location_of; /* id → index */
     VECTOR(struct function) functions;
-    VECTOR(uint64_t) mappings; /* string of the path */
+    VECTOR(struct pprof_mapping) mappings;
     VECTOR(struct location) locations;
     VECTOR(struct value_type) value_types;
     VECTOR(struct type) types;

@@ -23,12 +23,36 @@ static uint32_t miss_of(struct pprof *p, uint32_t function, const char *name)
     return strcmp(name, "[unknown]") == 0 ? RK_MISS_NO_SYMBOL : RK_MISS_NONE;
 }
 
-/* One line of a location: the frame of its function. */
-static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, uint64_t line, uint32_t flags)
+/* The image of a location that says where it lies: number + 1, 0: it does not, or -errno. */
+static int64_t image_of(struct pprof *p, const struct location *location)
 {
-    uint32_t at = table_get(&p->function_of, function), module = table_get(&p->mapping_of, mapping);
+    uint32_t module = table_get(&p->mapping_of, location->mapping);
+    struct pprof_mapping *m = module == TABLE_NONE ? NULL : &p->mappings.items[module];
+
+    if (!m || !location->address || location->address < m->start || location->address >= m->end)
+        return 0;
+    if (m->image)
+        return m->image;
+    int64_t path = pprof_text_of(p, m->path), build_id = path < 0 ? path : pprof_text_of(p, m->build_id);
+    int64_t image = build_id < 0
+                        ? build_id
+                        : maker_image(&p->m, &(struct profile_image){(uint32_t)path, (uint32_t)build_id,
+                                                                     m->start, m->end, m->offset});
+    if (image < 0)
+        return image;
+    const struct profile_image *its = &p->m.profile->images.items[image];
+    if (its->start - its->offset != m->start - m->offset) /* the same file twice, elsewhere */
+        return 0;
+    return m->image = (uint32_t)image + 1;
+}
+
+/* One line of a location: the frame of its function. */
+static int64_t frame_of(struct pprof *p, const struct location *location, uint64_t function, uint64_t line,
+                        uint32_t flags)
+{
+    uint32_t at = table_get(&p->function_of, function), module = table_get(&p->mapping_of, location->mapping);
     struct maker_frame frame = {.flags = flags, .line = line > INT32_MAX ? 0 : (uint32_t)line};
-    int64_t path = module == TABLE_NONE ? 0 : pprof_text_of(p, p->mappings.items[module]);
+    int64_t path = module == TABLE_NONE ? 0 : pprof_text_of(p, p->mappings.items[module].path);
     const char *name = path < 0 ? "" : intern_text(&p->m.profile->texts, (uint32_t)path),
                *slash = strrchr(name, '/');
     int64_t base = path < 0 ? path : maker_text(&p->m, slash && slash[1] ? slash + 1 : name);
@@ -39,7 +63,8 @@ static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, ui
         symbol = maker_text(&p->m, "[unknown]");
     if (symbol >= 0)
         frame.miss = miss_of(p, at, intern_text(&p->m.profile->texts, (uint32_t)symbol));
-    if (base < 0 || symbol < 0 || file < 0)
+    int64_t image = image_of(p, location);
+    if (base < 0 || symbol < 0 || file < 0 || image < 0)
         return -ENOMEM;
     if (name[0] == '[' && strncmp(name, "[kernel", 7) == 0)
         frame.flags |= RK_FRAME_KERNEL;
@@ -48,6 +73,8 @@ static int64_t frame_of(struct pprof *p, uint64_t mapping, uint64_t function, ui
     frame.path = (uint32_t)path;
     frame.file = (uint32_t)file;
     frame.line = file ? frame.line : 0;
+    frame.image = (uint32_t)image;
+    frame.address = location->address;
     return maker_frame(&p->m, &frame);
 }
 
@@ -72,14 +99,14 @@ static int location_build(struct pprof *p, struct location *location)
         if (f.number != 4 || f.wire != WIRE_BYTES || p->lines.n - first >= LINES_MOST)
             continue;
         pprof_numbers_of(f.bytes, 1, 2, &unused, &function, &line);
-        rc = line_push(p, frame_of(p, location->mapping, function, line, RK_FRAME_INLINE));
+        rc = line_push(p, frame_of(p, location, function, line, RK_FRAME_INLINE));
     }
     if (rc == 0 && p->lines.n == first) {
-        rc = line_push(p, frame_of(p, location->mapping, 0, 0, 0));
+        rc = line_push(p, frame_of(p, location, 0, 0, 0));
     } else if (rc == 0) { /* the function itself: the same frame, but for the flag */
         const uint64_t *key = unique_key(&p->m.frames, p->lines.items[p->lines.n - 1]);
-        int64_t frame = unique_add(&p->m.frames,
-                                   (uint64_t[]){key[0], key[1], key[2], key[3] & ~(uint64_t)RK_FRAME_INLINE});
+        int64_t frame = unique_add(
+            &p->m.frames, (uint64_t[]){key[0], key[1], key[2], key[3] & ~(uint64_t)RK_FRAME_INLINE, key[4]});
         p->lines.items[p->lines.n - 1] = (uint32_t)frame;
         rc = frame < 0 ? (int)frame : 0;
     }
@@ -92,7 +119,17 @@ static int location_build(struct pprof *p, struct location *location)
     }
     location->first = (uint32_t)first;
     location->n = (uint32_t)(p->lines.n - first);
-    return 0;
+    struct profile_place place = {.outer = PAIRS_NONE, .address = location->address};
+    int64_t number = image_of(p, location);
+    place.image = number > 0 ? (uint32_t)number : 0;
+    for (size_t i = first; number > 0 && place.image && i < p->lines.n; i++) {
+        place.frame = p->lines.items[i];
+        if ((number = maker_place(&p->m, &place)) < 0)
+            break;
+        place.outer = (uint32_t)number;
+        number = place.image;
+    }
+    return number < 0 ? (int)number : 0;
 }
 
 /* Appends a location's frames to the path; one that there is not is a frame without a name. */

@@ -23,6 +23,10 @@ struct rk_profile *rk_profile_free(struct rk_profile *profile)
     intern_free(&profile->texts);
     free(profile->event_loss);
     vector_free(&profile->unnamed);
+    vector_free(&profile->images);
+    vector_free(&profile->places);
+    free(profile->frame_image);
+    free(profile->frame_address);
     free(profile);
     return NULL;
 }

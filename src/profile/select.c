@@ -247,6 +247,8 @@ static int copy_selected(struct selection *s, struct copy *copy, struct rk_profi
     for (size_t i = 0; rc == 0 && i < c->sample_n; i++)
         if (rows[i])
             rc = copy_sample(copy, i, s->end ? s->end[c->sample_node[i]] : c->sample_node[i]);
+    if (rc == 0)
+        rc = copy_places(copy);
     summarise(s, first == UINT64_MAX ? 0 : first, last, ret);
     return rc;
 }

@@ -289,6 +289,7 @@ void file_info(const struct rk_stream *st, struct rk_stream_info *ret)
     ret->command = info.command;
     ret->tool = info.tool;
     ret->recorded = 1;
+    ret->made = info.made ? info.made : st->file->ledger.made;
     ret->stacks_whole = st->file->ledger.stacks.whole;
     ret->stacks_cut = st->file->ledger.stacks.cut;
     ret->stacks_broken = st->file->ledger.stacks.broken;

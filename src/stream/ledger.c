@@ -91,6 +91,7 @@ int ledger_read(struct ledger *ledger, const char *text, size_t n_events)
     ledger->clean = ledger->ordered = false;
     ledger->stacks = (struct ledger_stacks){0};
     ledger->events.n = 0;
+    ledger->made = 0;
     while (*text) {
         const char *end = strchrnul(text, '\n'), *at = text, *key;
         size_t n = word(&at, end, &key);
@@ -106,6 +107,8 @@ int ledger_read(struct ledger *ledger, const char *text, size_t n_events)
             ledger->clean = number(&at, end, &value) && value;
         } else if (word_is(key, n, "ordered")) {
             ledger->ordered = number(&at, end, &value) && value;
+        } else if (word_is(key, n, "made")) {
+            ledger->made = number(&at, end, &value) ? value : 0;
         }
         text = *end ? end + 1 : end;
     }

@@ -4,6 +4,7 @@
  *
  *     clean 1                            the recording was closed properly
  *     ordered 1                          its records are in the order of time
+ *     made 1790000000000000000           ns since 1970, when the recorder opened the file
  *     stacks whole 3950 cut 12 broken 3 joined 7     of those that the recorder unwound
  *     event 0 kept 3965 lost 12 skipped 20 throttled 0 records-lost 14
  *
@@ -24,6 +25,7 @@ struct ledger_event {
 
 struct ledger {
     bool clean, ordered;
+    uint64_t made; /* 0: it does not say */
     struct ledger_stacks {
         uint64_t whole, cut, broken, joined;
     } stacks;

@@ -70,6 +70,14 @@ uint64_t sys_boot_ticks(void)
     return (uint64_t)now.tv_sec * ticks + (uint64_t)now.tv_nsec / (1000000000 / ticks);
 }
 
+uint64_t sys_wall_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 int32_t sys_process_id(void)
 {
     return getpid();

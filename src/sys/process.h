@@ -16,6 +16,9 @@ void sys_sleep_ns(uint64_t ns);
 /* CLOCK_BOOTTIME in the ticks that /proc/ID/stat has start times in: 100 a second. */
 uint64_t sys_boot_ticks(void);
 
+/* Nanoseconds since 1970. */
+uint64_t sys_wall_ns(void);
+
 int32_t sys_process_id(void);
 int32_t sys_thread_id(void);
 
