@@ -374,8 +374,8 @@ int view_read(const char *verb, const char *path, const struct view *view, bool 
 
     if (rk_profile_file(path ? path : RECORDING_DEFAULT, &view->how, &all, &damaged, &e) < 0)
         return print_error(verb, &e);
-    if (damaged)
-        print_error(verb, &e); /* the first in full; what else can be read is still shown */
+    if (damaged || e.code == -EDOM) /* EDOM: a difference's sample types that no report can show */
+        print_error(verb, &e);      /* the first in full; what else can be read is still shown */
     if (damaged > 1)
         fprintf(stderr, "reckon %s: %ju damaged records were left out\n", verb, (uintmax_t)damaged);
     ret->damaged = damaged > 0;

@@ -110,8 +110,9 @@ struct rk_profile_options {
 /*
  * Reads a file: a perf.data of perf's or reckon's ("-": standard input), folded stacks ("a;b;c 12"), or
  * pprof, gzip or plain. Its first bytes say which. Damaged records are left out: *ret_damaged (may be NULL)
- * is their number, and *e says what is wrong with the first, though the call succeeds. -errno if nothing
- * could be read.
+ * is their number, and *e says what is wrong with the first, though the call succeeds. A sample type of pprof
+ * with negative values, as a difference has, is left out: *e says so too, with *ret_damaged 0. -errno if
+ * nothing could be read; -EDOM if all types are left out.
  */
 RK_API int rk_profile_file(const char *path, const struct rk_profile_options *options,
                            struct rk_profile **ret, uint64_t *ret_damaged, struct rk_error *e);

@@ -2,7 +2,7 @@
  * pprof's profile.proto, gzip: what `go tool pprof`, Grafana, Parca, Speedscope and many others read.
  *
  *     sample_type   two for each event: ("samples", "count") where there is one event, else (event "-samples"), and
- *                   (event, unit of its weight)
+ *                   (event, unit of its weight); one of folded stacks, whose samples are their weight
  *     sample        its stack's locations, innermost first; a value for each type; labels: thread (its name), pid, tid,
  *                   cpu, cgroup, source, time (ns)
  *     location      a function with those that were inlined into it, innermost first, as lines
@@ -44,6 +44,7 @@ struct pprof {
     const struct rk_profile *profile;
     const struct rk_profile_columns *c;
     struct protobuf to;
+    bool counted;        /* the only event is "samples", and weighs what it counts: one type says both */
     VECTOR(char *) more; /* strings behind the profile's texts */
     struct pairs
         locations; /* (location that it is inlined into, frame): first the profile's places, by number */
@@ -89,6 +90,16 @@ static void write_value_type(struct pprof *p, uint32_t field, int64_t type, int6
     protobuf_close(&p->to, at);
 }
 
+static bool is_counted(const struct rk_profile_columns *c)
+{
+    bool counted =
+        c->event_n == 1 && strcmp(c->text[c->event_name[0]], "samples") == 0 && !*c->text[c->event_unit[0]];
+
+    for (size_t i = 0; i < c->sample_n && counted; i++)
+        counted = c->sample_count[i] == c->sample_weight[i];
+    return counted;
+}
+
 static void write_types(struct pprof *p)
 {
     const struct rk_profile_columns *c = p->c;
@@ -97,9 +108,12 @@ static void write_types(struct pprof *p)
     for (size_t i = 0; i < c->event_n; i++) {
         const char *event = c->text[c->event_name[i]], *unit = c->text[c->event_unit[i]];
         event = event[0] ? event : "events";
-        write_value_type(p, SAMPLE_TYPE,
-                         c->event_n == 1 ? string_add(p, "samples") : string_join(p, event, "-samples"),
-                         count);
+        bool samples = strcmp(event, "samples") == 0;
+        if (!p->counted)
+            write_value_type(p, SAMPLE_TYPE,
+                             c->event_n == 1 && !samples ? string_add(p, "samples")
+                                                         : string_join(p, event, "-samples"),
+                             count);
         period = string_add(p, event);
         write_value_type(p, SAMPLE_TYPE, period,
                          !unit[0]                  ? count
@@ -195,7 +209,8 @@ static void write_samples(struct pprof *p)
         at = protobuf_open(&p->to, 2);
         for (uint32_t event = 0; event < c->event_n; event++) {
             bool its = event == c->sample_event[i];
-            protobuf_packed(&p->to, its ? c->sample_count[i] : 0);
+            if (!p->counted)
+                protobuf_packed(&p->to, its ? c->sample_count[i] : 0);
             protobuf_packed(&p->to, its ? c->sample_weight[i] : 0);
         }
         protobuf_close(&p->to, at);
@@ -442,6 +457,7 @@ static int write_all(struct pprof *p)
 
     if (rc < 0 || (rc = map(p)) < 0)
         return rc;
+    p->counted = is_counted(c);
     write_types(p);
     write_samples(p);
     if ((rc = write_mappings(p)) < 0 || (rc = write_functions(p, function_of)) < 0)

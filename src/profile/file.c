@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 
 #define RECORDING_MAGIC "PERFILE2"
 #define RECORDING_MAGIC_OLD "PERFFILE"
@@ -46,7 +47,8 @@ static bool is_recording(const char *first, size_t n)
 }
 
 /* What others wrote; -ENOEXEC: it is none of that. */
-static int read_foreign(const char *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged)
+static int read_foreign(const char *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged,
+                        struct pprof_left *ret_left)
 {
     void *unpacked = NULL;
     int rc = -ENOEXEC;
@@ -54,15 +56,15 @@ static int read_foreign(const char *bytes, size_t n, struct rk_profile **ret, ui
     if (n > 2 && memcmp(bytes, "\x1f\x8b", 2) == 0) {
         rc = gzip_decode(bytes, n, UNPACKED_MOST, &unpacked, &n);
         if (rc == 0)
-            rc = is_recording(unpacked, n) ? -ENOEXEC : pprof_read(unpacked, n, ret, ret_damaged);
+            rc = is_recording(unpacked, n) ? -ENOEXEC : pprof_read(unpacked, n, ret, ret_damaged, ret_left);
         free(unpacked);
-    } else if (n > 2 && bytes[0] == PPROF_FIRST && bytes[1] != '\n') {
-        rc = pprof_read(bytes, n, ret, ret_damaged);
-    } else if (folded_is(bytes, n)) {
-        rc = folded_read(bytes, n, ret, ret_damaged);
-    } else if (pprof_is(bytes, n)) {
-        rc = pprof_read(bytes, n, ret, ret_damaged);
+        return rc;
     }
+    bool first = n > 2 && bytes[0] == PPROF_FIRST && bytes[1] != '\n';
+    if (!first && folded_is(bytes, n))
+        rc = folded_read(bytes, n, ret, ret_damaged);
+    else if (first || pprof_is(bytes, n))
+        rc = pprof_read(bytes, n, ret, ret_damaged, ret_left);
     return rc;
 }
 
@@ -93,8 +95,21 @@ static int load(const char *path, char **ret, size_t *ret_n)
     return 0;
 }
 
-static int say(int rc, const char *path, uint64_t damaged, struct rk_error *e)
+static int say(int rc, const char *path, uint64_t damaged, const struct pprof_left *left, struct rk_error *e)
 {
+    char words[100];
+
+    if (left->n > 1)
+        snprintf(words, sizeof words, "%s and %zu more have", left->first, left->n - 1);
+    else
+        snprintf(words, sizeof words, "%s has", left->first);
+    if (left->n && (rc == -EDOM || (rc == 0 && !damaged)))
+        fail(e, -EDOM, RK_STAGE_PROFILE, RK_CAUSE_UNSUPPORTED,
+             "go tool pprof shows them; reckon diff compares the two profiles",
+             "%s: %s negative values, as a difference of two profiles has, and %s left out", path, words,
+             left->n > 1 ? "are" : "is");
+    if (rc == -EDOM)
+        return rc;
     switch (rc) {
     case 0:
         if (damaged)
@@ -120,6 +135,7 @@ int rk_profile_file(const char *path, const struct rk_profile_options *options, 
 {
     _cleanup_free_ char *bytes = NULL;
     struct rk_profile_options ours;
+    struct pprof_left left = {0};
     uint64_t damaged = 0;
     size_t n = 0;
 
@@ -132,11 +148,11 @@ int rk_profile_file(const char *path, const struct rk_profile_options *options, 
         return rc;
     rc = strcmp(path, "-") == 0 ? 1 : load(path, &bytes, &n);
     if (rc == 0)
-        rc = read_foreign(bytes, n, ret, &damaged);
+        rc = read_foreign(bytes, n, ret, &damaged, &left);
     if (rc == 1 || rc == -ENOEXEC)
         rc = read_recording(path, options, ret, &damaged, e);
     else
-        rc = say(rc, path, damaged, e);
+        rc = say(rc, path, damaged, &left, e);
     if (rc == 0 && ret_damaged)
         *ret_damaged = damaged;
     return rc;

@@ -37,6 +37,7 @@ static void pprof_free(struct pprof *p)
     vector_free(&p->values);
     vector_free(&p->lines);
     vector_free(&p->path);
+    free(p->negative);
 }
 
 /* A string's text, up to a NUL; "" where there is none of that number. */
@@ -222,6 +223,17 @@ static bool counts_for(struct pprof *p, uint32_t i)
            (strncmp(name, event, n) == 0 && strcmp(name + n, "-samples") == 0);
 }
 
+/* Whether a type, or what counts for it, has values below 0; it is then left out. */
+static bool is_left(struct pprof *p, uint32_t count, uint32_t weight)
+{
+    bool left = p->negative[weight] || (count != UINT32_MAX && p->negative[count]);
+
+    if (left && p->left.n++ == 0)
+        snprintf(p->left.first, sizeof p->left.first, "%s",
+                 pprof_chars_of(p, p->value_types.items[weight].type));
+    return left;
+}
+
 static int types_add(struct pprof *p)
 {
     int rc = 0;
@@ -231,13 +243,13 @@ static int types_add(struct pprof *p)
         bool more = i + 1 < p->value_types.n;
         bool own = strcmp(pprof_chars_of(p, p->value_types.items[i].unit), "count") == 0;
         if (counts && more && (!is_count(p, &p->value_types.items[i + 1]) || counts_for(p, i))) {
-            rc = type_add(p, i, i + 1);
+            rc = is_left(p, i, i + 1) ? 0 : type_add(p, i, i + 1);
             i++;
         } else {
-            rc = type_add(p, own ? i : UINT32_MAX, i);
+            rc = is_left(p, UINT32_MAX, i) ? 0 : type_add(p, own ? i : UINT32_MAX, i);
         }
     }
-    return rc;
+    return rc == 0 && p->types.n == 0 && p->left.n ? -EDOM : rc;
 }
 
 /* What a comment of reckon's says of stacks; the width of slices, 1 without one. */
@@ -266,6 +278,11 @@ static int read_all(struct pprof *p)
     p->damaged += c.bad;
     if (rc == 0 && (p->value_types.n == 0 || p->strings.n == 0))
         rc = -EBADMSG;
+    if (rc == 0 && !(p->negative = zeroed(p->value_types.n, sizeof *p->negative)))
+        rc = -ENOMEM;
+    for (c = p->all; rc == 0 && wire_next(&c, &f);)
+        if (f.number == 2 && f.wire == WIRE_BYTES)
+            pprof_sample_signs(p, f.bytes);
     if (rc == 0) {
         keep_comments(p);
         rc = types_add(p);
@@ -302,7 +319,8 @@ bool pprof_is(const void *bytes, size_t n)
     return !c.bad && seen[TYPES] && seen[STRINGS];
 }
 
-int pprof_read(const void *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged)
+int pprof_read(const void *bytes, size_t n, struct rk_profile **ret, uint64_t *ret_damaged,
+               struct pprof_left *ret_left)
 {
     struct pprof p = {.all = cursor_of(bytes, n), .summary.size = sizeof p.summary};
     int rc = maker_begin(&p.m);
@@ -322,6 +340,8 @@ int pprof_read(const void *bytes, size_t n, struct rk_profile **ret, uint64_t *r
         if (rc == 0)
             *ret_damaged = damaged;
     }
+    if (ret_left)
+        *ret_left = p.left;
     pprof_free(&p);
     return rc;
 }

@@ -52,6 +52,8 @@ struct pprof {
     struct stacks_words path;     /* scratch: one stack */
     uint64_t frames;              /* of all stacks */
     uint64_t good, damaged;
+    bool *negative; /* by sample type: it has values below 0 */
+    struct pprof_left left;
     uint64_t weight, count; /* of all so far, which must fit 63 bits */
     struct rk_profile_summary summary;
 };
@@ -64,6 +66,8 @@ void pprof_numbers_of(struct cursor c, uint32_t a, uint32_t b, uint64_t *ret_id,
                       uint64_t *ret_b);
 /* Few bytes that say much: made to do harm. */
 bool pprof_overdone(const struct pprof *p);
+/* Notes which of a sample's values are below 0. */
+void pprof_sample_signs(struct pprof *p, struct cursor c);
 /* 1: added, 0: damaged, -errno. */
 int pprof_sample_add(struct pprof *p, struct cursor c, uint64_t slice_ns);
 

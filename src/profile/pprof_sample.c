@@ -212,6 +212,18 @@ static int sample_parse(struct pprof *p, struct cursor c, struct labels *ret)
     return c.bad || p->values.n < p->value_types.n || p->ids.n == 0 ? -EBADMSG : 0;
 }
 
+void pprof_sample_signs(struct pprof *p, struct cursor c)
+{
+    struct field f;
+    uint64_t value;
+    size_t n = 0;
+
+    while (wire_next(&c, &f))
+        for (bool first = true; f.number == 2 && wire_number(&f, &first, &value); n++)
+            if (n < p->value_types.n && value > INT64_MAX)
+                p->negative[n] = true;
+}
+
 /* Few bytes that say much: made to do harm. */
 bool pprof_overdone(const struct pprof *p)
 {
@@ -220,8 +232,7 @@ bool pprof_overdone(const struct pprof *p)
     return kept / FRAMES_MOST > bytes || (p->frames + p->path.n) / WORK_MOST > bytes;
 }
 
-/* Whether the sample's values are no less than 0 (a difference of two profiles is no profile), and the sums no more than can
- * be summed. */
+/* Whether the sums are no more than can be summed; what is below 0 is left out, a type at a time. */
 static bool fits(struct pprof *p)
 {
     for (size_t i = 0; i < p->types.n; i++) {

@@ -113,11 +113,75 @@ with open("data", "wb") as f:
     f.write(m.file())
 run("export", "--format", "pprof", "-o", "none.gz", "data")
 check("none.gz", None)
+# Folded stacks have one type: their weights are what they count
+with open("folded", "w") as f:
+    f.write("main;work 12\nmain;rest 3\n")
+run("export", "--format", "pprof", "-o", "folded.gz", "folded")
+def types(path):
+    top = message(gzip.open(path).read())
+    strings = [v.decode() for k, v in top if k == 6]
+    return [tuple(strings[x] for _, x in message(v)) for k, v in top if k == 1]
+assert types("folded.gz") == [("samples", "count")], types("folded.gz")
+assert run("report", "--csv", "folded.gz") == run("report", "--csv", "folded")
+run("merge", "-o", "twice.gz", "folded.gz", "folded.gz")
+assert types("twice.gz") == [("samples", "count")] and "24" in run("report", "--csv", "twice.gz")
+
+# A difference: what has values below 0 is left out with the reason, the rest is as it stands
+def put(*rows):
+    out = b""
+    for field, value in rows:
+        if isinstance(value, int):
+            value &= (1 << 64) - 1
+            out += bytes([field << 3])
+            while value > 127:
+                out, value = out + bytes([value & 127 | 128]), value >> 7
+            out += bytes([value])
+        else:
+            out += bytes([field << 3 | 2, len(value)]) + value
+    return out
+def delta(*samples):
+    words = [b"", b"alloc", b"count", b"inuse", b"bytes", b"work"]
+    return put((1, put((1, 1), (2, 2))), (1, put((1, 3), (2, 4))), *((2, put((1, 1), *((2, v) for v in values))) for values in samples),
+               (4, put((1, 1), (4, put((1, 1))))), (5, put((1, 1), (2, 5))), *((6, w) for w in words))
+with open("delta", "wb") as f:
+    f.write(delta((3, -100), (4, 200), (5, 0)))
+said = run("report", "--csv", "delta")
+assert "work,,12,100.0000,12,100.0000" in said, said
+assert "inuse has negative values, as a difference of two profiles has, and is left out" in said and "damaged" not in said, said
+with open("delta", "wb") as f:
+    f.write(delta((-3, -100), (4, 200)))
+said = run("report", "--csv", "delta", status=1)
+assert "alloc and 1 more have negative values" in said and "damaged" not in said, said
+
+# What others wrote, beside go tool pprof -raw
+folder = os.path.join(os.environ.get("RECKON_FOREIGN", os.path.join(tests, "..", "..", "shared", "foreign")), "pprof")
+compared = 0
+for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+    path = os.path.join(folder, name)
+    lines = (raw(path) or "").splitlines()
+    if "Samples:" not in lines:
+        continue
+    at = lines.index("Samples:") + 1
+    kinds = [kind.split("[")[0] for kind in lines[at].split()]
+    rows = [[int(v) for v in line.split(":")[0].split()] for line in lines[at + 1:lines.index("Locations")] if re.match(r" *-?\d+[ :]", line)]
+    sums = {kind.split("/")[0]: None if min(r[i] for r in rows) < 0 else sum(r[i] for r in rows) for i, kind in enumerate(kinds)}
+    for event, sum_ in sums.items():
+        if event == "samples":
+            continue
+        p = subprocess.run([reckon, "report", "--csv", "--event", event, path], capture_output=True, text=True)
+        if sum_ is None:
+            assert "negative values" in p.stderr and "damaged" not in p.stderr, (name, event, p.stderr)
+            continue
+        assert p.returncode == 0, (name, event, p.stderr)
+        got = sum(int(line.rsplit(",", 4)[1]) for line in p.stdout.splitlines()[1:])
+        assert got == sum_, (name, event, got, sum_)
+        compared += 1
+
 # A recording of reckon's says when it was made
 if os.environ["SELF"]:
     before = time.time_ns()
     run("record", "-q", "-e", "cpu-clock:u", "-o", "own.data", prog)
     run("export", "--format", "pprof", "-o", "own.gz", "own.data")
     assert before <= decode("own.gz")[2] <= time.time_ns(), (before, decode("own.gz")[2])
-print("ok" + ("" if said else ", without go tool pprof"))
+print("ok" if compared else "ok, but shared/foreign/pprof or go tool pprof is not here: nothing was compared with it")
 PY

@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (rk_profile_format_name(formats))
         formats++;
     HOLDS(formats > 0);
-    if (pprof_read(data, size, &p, &damaged) == 0) {
+    if (pprof_read(data, size, &p, &damaged, NULL) == 0) {
         if (sum % 4 == 0)
             other_forms(p, sum / 4);
         else

@@ -41,7 +41,7 @@ static void again(const struct rk_profile *p)
     HOLDS(rk_profile_export(p, "pprof", &sink, NULL) == 0);
     rk_profile_summary(p, &before);
     if (before.samples && gzip_decode(text.bytes, text.n, 1 << 30, &unpacked, &n) == 0) {
-        HOLDS(pprof_read(unpacked, n, &twin, &damaged) == 0);
+        HOLDS(pprof_read(unpacked, n, &twin, &damaged, NULL) == 0);
         HOLDS(rk_profile_summary(twin, &after) == 0);
         HOLDS(damaged || (before.weight == after.weight && before.samples == after.samples));
     }
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rk_profile *p = NULL;
     uint64_t damaged = 0;
-    int rc = pprof_read(data, size, &p, &damaged);
+    int rc = pprof_read(data, size, &p, &damaged, NULL);
 
     HOLDS(rc == 0 || rc == -EBADMSG);
     if (rc == 0) {

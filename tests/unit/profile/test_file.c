@@ -153,7 +153,7 @@ static void pprof(void **state)
     struct rk_profile *p = NULL;
     uint64_t damaged = 99, total = 0;
     (void)state;
-    assert_int_equal(pprof_read(b.at, b.n, &p, &damaged), 0);
+    assert_int_equal(pprof_read(b.at, b.n, &p, &damaged, NULL), 0);
     assert_int_equal(damaged, 0);
     assert_int_equal(p->summary.samples, 4);
     assert_int_equal(p->summary.weight, 40000);
@@ -191,7 +191,7 @@ static void pprof_cut(void **state)
         uint64_t damaged = 0;
         memcpy(exact, b.at, n);
         unsigned char *copy = realloc(exact, n ? n : 1);
-        int rc = pprof_read(copy, n, &p, &damaged);
+        int rc = pprof_read(copy, n, &p, &damaged, NULL);
         assert_true(rc == 0 || rc == -EBADMSG);
         if (rc == 0) {
             assert_true(p->summary.weight <= 40000);
@@ -227,7 +227,7 @@ static void pprof_that_means_harm(void **state)
     }
     memcpy(at, "\x32\x00\x32\x01x", 5);
     at += 5;
-    int rc = pprof_read(b, (size_t)(at - b), &p, &damaged);
+    int rc = pprof_read(b, (size_t)(at - b), &p, &damaged, NULL);
     assert_true(rc == -EBADMSG || (rc == 0 && damaged > 0));
     rk_profile_free(p);
     free(b);
