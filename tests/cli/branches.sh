@@ -29,7 +29,8 @@ def identity(time): return struct.pack("<iiQQ", PID, PID, time, 7)
 path = os.path.abspath("prog").encode()
 path += bytes(8 - len(path) % 8)
 comm = record(3, 0, struct.pack("<ii", PID, PID) + b"prog\0\0\0\0" + identity(1))
-mmap = record(1, 2, struct.pack("<iiQQQ", PID, PID, text_at, PAGE, offset) + path + identity(2))
+inode = os.stat("prog").st_ino # the recording says of no machine, but of this file
+mmap = record(10, 2, struct.pack("<iiQQQIIQQII", PID, PID, text_at, PAGE, offset, 0, 0, inode, 0, 5, 2) + path + identity(2))
 # mispredicted, predicted, in_tx, abort, cycles:16, type:4, spec:2, new_type:4, priv:3
 def flags(m, p, tx, abort, cycles, kind, spec=0, priv=0): return m | p << 1 | tx << 2 | abort << 3 | cycles << 4 | kind << 20 | spec << 24 | priv << 30
 branches = [(at("leaf", 9), at("caller_of_it", 5), flags(0, 1, 0, 0, 12, 6, 3, 1)),
