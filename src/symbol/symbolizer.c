@@ -10,6 +10,7 @@
 #include "base/unset.h"
 #include "symbol/demangle.h"
 #include "sys/file.h"
+#include "sys/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The path from the root on: the caller may change its directory before the file is read. 0 or -errno. */
+static int whole_path(const char *path, char **ret)
+{
+    int rc = 0;
+    _cleanup_free_ char *directory = path[0] == '/' ? strdup("") : sys_directory(&rc);
+    size_t n = directory ? strlen(directory) + 1 + strlen(path) + 1 : 0;
+    char *whole = directory ? malloc(n) : NULL;
+
+    if (!whole)
+        return rc < 0 ? rc : -ENOMEM;
+    snprintf(whole, n, "%s%s%s", directory, path[0] == '/' ? "" : "/", path);
+    *ret = whole;
+    return 0;
+}
 
 /* What the caller named: a file that is not there is said at once. */
 static int open_given(struct rk_symbolizer *symbolizer, const struct rk_symbolizer_options *o,
@@ -36,9 +52,9 @@ static int open_given(struct rk_symbolizer *symbolizer, const struct rk_symboliz
         _cleanup_close_ int fd = sys_open(paths[i], O_RDONLY, 0);
         if (fd < 0)
             return fail(e, fd, RK_STAGE_SYMBOL, RK_CAUSE_NO_FILE, NULL, "%s: %s", paths[i], strerror(-fd));
-        *kept[i] = realpath(paths[i], NULL);
-        if (!*kept[i])
-            return fail_memory(e, RK_STAGE_SYMBOL);
+        rc = whole_path(paths[i], kept[i]);
+        if (rc < 0)
+            return fail(e, rc, RK_STAGE_SYMBOL, RK_CAUSE_NO_FILE, NULL, "%s: %s", paths[i], strerror(-rc));
     }
     return 0;
 }

@@ -76,7 +76,7 @@ static int look(void *context, const void *data, size_t n)
 
 static int report(struct seen *seen)
 {
-    struct rk_profile_options options = {.size = sizeof options, .root = "."};
+    struct rk_profile_options options = {.size = sizeof options, .root = ".", .symfs = "."};
     struct rk_profile *profile = NULL;
     struct rk_sink sink = {sizeof sink, 0, look, seen};
     int rc = 0;
