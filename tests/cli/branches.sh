@@ -42,12 +42,8 @@ for time, n in ((10, 3), (20, 0), (30, 1)):
     samples += record(9, 2, body)
 data = comm + mmap + samples
 ids = 104 + 128
-# Of this machine, by the feature HOSTNAME: what was recorded elsewhere is not named by the files here.
-front = struct.pack("<8sQQQQQQQQQ", b"PERFILE2", 104, 128, 104, 128, ids + 8, len(data), 0, 0, 1 << 3) + bytes(24)
-host = os.uname().nodename.encode()
-host = struct.pack("<I64s", 64, host[:63])
-section = struct.pack("<QQ", ids + 8 + len(data) + 16, len(host))
-open("branches.data", "wb").write(front + attr + struct.pack("<QQ", ids, 8) + struct.pack("<Q", 7) + data + section + host)
+front = struct.pack("<8sQQQQQQQQQ", b"PERFILE2", 104, 128, 104, 128, ids + 8, len(data), 0, 0, 0) + bytes(24)
+open("branches.data", "wb").write(front + attr + struct.pack("<QQ", ids, 8) + struct.pack("<Q", 7) + data)
 PY
 
 "$RECKON" dump -F brstacksym branches.data >names 2>err || fail "-F brstacksym"
