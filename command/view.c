@@ -381,6 +381,14 @@ int view_read(const char *verb, const char *path, const struct view *view, bool 
     ret->damaged = damaged > 0;
     ret->again = view->again;
     rk_profile_summary(all, &s);
+    if (s.trace_bytes) {
+        char name[300];
+        fprintf(stderr,
+                "reckon %s: %s holds %ju bytes of a trace (%s), which reckon does not decode: only samples "
+                "are shown\n",
+                verb, print_safe(path ? path : RECORDING_DEFAULT, name, sizeof name),
+                (uintmax_t)s.trace_bytes, s.trace);
+    }
     if (s.cut) {
         char name[300];
         fprintf(stderr, "reckon %s: %s was cut off before its end; this is what it holds\n", verb,

@@ -191,6 +191,10 @@ struct rk_profile_summary {
 
     /* When it was recorded: ns since 1970; of merged profiles, the first. 0: unknown. */
     uint64_t made;
+
+    /* Bytes of a processor's trace, which is not decoded: none of it is in the samples. As rk_stream_info has it. */
+    uint64_t trace_bytes;
+    const char *trace;
 };
 RK_API int rk_profile_summary(const struct rk_profile *profile, struct rk_profile_summary *ret);
 

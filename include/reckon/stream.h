@@ -205,7 +205,11 @@ struct rk_stream_info {
      * tell. */
     uint64_t stacks_whole, stacks_cut, stacks_broken, stacks_joined;
     uint64_t recorded; /* 1: of a file or a pipe; 0: live */
-    uint64_t made;     /* ns since 1970, when recording began; 0: the file does not say */
+    /* Bytes of a processor's trace (AUXTRACE) so far, which the library does not decode, and whose trace it is:
+     * "Intel PT", "CoreSight"; "": there is none. */
+    uint64_t trace_bytes;
+    const char *trace;
+    uint64_t made; /* ns since 1970, when recording began; 0: the file does not say */
 };
 RK_API int rk_stream_info(const struct rk_stream *stream, struct rk_stream_info *ret);
 

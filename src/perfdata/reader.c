@@ -249,8 +249,13 @@ int reading_take(struct perfdata_reader *r, const struct perf_header *record)
             k = contents_feature(&r->contents, bit < FEATURE_MAX ? (unsigned)bit : 0, c.at, cursor_left(&c));
         break;
     }
+    case PERFDATA_AUXTRACE_INFO:
+        r->contents.info.trace_kind = cursor_u32(&c);
+        return 0;
     case PERFDATA_AUXTRACE:
         r->skip = cursor_u64(&c);
+        if (__builtin_add_overflow(r->contents.info.trace_bytes, r->skip, &r->contents.info.trace_bytes))
+            r->contents.info.trace_bytes = UINT64_MAX;
         return c.bad ? reader_unsound(r, "an AUXTRACE record without its length") : 0;
     case PERFDATA_COMPRESSED:
     case PERFDATA_COMPRESSED2:

@@ -57,6 +57,8 @@ struct perfdata_info {
     uint32_t cpus_online, cpus_available; /* 0: unknown */
     uint64_t first_time, last_time;       /* of samples; both 0: unknown */
     uint64_t made;                        /* ns since 1970; 0: unknown */
+    uint64_t trace_bytes;                 /* of AUXTRACE, so far: a trace that is not decoded */
+    uint32_t trace_kind;                  /* perf's enum auxtrace_type; 0: unknown */
     bool pipe;
     bool compressed; /* it says so */
     bool finished;   /* the sections behind the data are there */

@@ -250,8 +250,12 @@ static void summarise(const struct rk_profile_builder *b, const struct rk_stream
     if (!stream)
         return;
     rk_stream_loss(stream, b->options.flags & RK_PROFILE_EVENT ? b->options.event : RK_NO_EVENT, &ret->loss);
-    if (rk_stream_info(stream, &info) == 0)
-        ret->cut = info.cut, ret->made = info.made;
+    if (rk_stream_info(stream, &info) == 0) {
+        ret->cut = info.cut;
+        ret->made = info.made;
+        ret->trace_bytes = info.trace_bytes;
+        ret->trace = info.trace;
+    }
 }
 
 /* What a recording knows of the files that ran, so that others now in their place are not believed. */

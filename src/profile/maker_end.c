@@ -287,6 +287,7 @@ static int summarise(struct maker *m)
     int64_t rc = 0;
 
     s->size = sizeof *s;
+    s->trace = s->trace ? s->trace : "";
     s->event = s->unit = c->text[0];
     for (size_t i = c->event_n; i-- > 0;) {
         s->samples += c->event_samples[i];

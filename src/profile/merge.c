@@ -16,6 +16,9 @@ static void summary_add(struct rk_profile_summary *to, const struct rk_profile_s
         to->last_time = more->last_time;
     if (more->slice_ns > to->slice_ns)
         to->slice_ns = more->slice_ns;
+    to->trace_bytes += more->trace_bytes;
+    if (more->trace_bytes)
+        to->trace = more->trace;
     if (!to->made || (more->made && more->made < to->made))
         to->made = more->made;
     to->stacks_whole += more->stacks_whole;

@@ -276,6 +276,16 @@ int rk_stream_file(const char *path, struct rk_stream **ret, struct rk_error *e)
     return 0;
 }
 
+/* What perf's enum auxtrace_type calls a trace. */
+static const char *trace_name(uint32_t kind)
+{
+    static const char *const names[] = {"of an unknown kind", "Intel PT", "Intel BTS",
+                                        "CoreSight",          "Arm SPE",  "s390 CPU-MF",
+                                        "HiSilicon PTT"};
+
+    return names[kind < sizeof names / sizeof *names ? kind : 0];
+}
+
 void file_info(const struct rk_stream *st, struct rk_stream_info *ret)
 {
     struct perfdata_info info;
@@ -289,6 +299,8 @@ void file_info(const struct rk_stream *st, struct rk_stream_info *ret)
     ret->command = info.command;
     ret->tool = info.tool;
     ret->recorded = 1;
+    ret->trace_bytes = info.trace_bytes;
+    ret->trace = info.trace_bytes ? trace_name(info.trace_kind) : "";
     ret->made = info.made ? info.made : st->file->ledger.made;
     ret->stacks_whole = st->file->ledger.stacks.whole;
     ret->stacks_cut = st->file->ledger.stacks.cut;

@@ -417,8 +417,13 @@ int rk_stream_event_get(const struct rk_stream *st, size_t index, struct rk_stre
 
 int rk_stream_info(const struct rk_stream *st, struct rk_stream_info *ret)
 {
-    struct rk_stream_info mine = {
-        .size = sizeof mine, .host = "", .kernel = "", .architecture = "", .command = "", .tool = ""};
+    struct rk_stream_info mine = {.size = sizeof mine,
+                                  .host = "",
+                                  .kernel = "",
+                                  .architecture = "",
+                                  .command = "",
+                                  .tool = "",
+                                  .trace = ""};
 
     if (!st)
         return -EINVAL;

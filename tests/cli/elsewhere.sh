@@ -184,4 +184,17 @@ lines = p.stdout.splitlines()
 assert p.stdout.startswith("# ========\n# captured on"), p.stdout[:200]
 first = next(i for i, line in enumerate(lines) if not line.startswith("#"))
 assert any("lost" in line or "samples" in line for line in lines[:first]) and "cycles" in lines[first], lines[:first + 1]
+
+# A trace of the processor's is not decoded, which is said wherever its samples are shown
+for kind, called in ((1, "Intel PT"), (3, "CoreSight"), (77, "unknown")):
+    m = user()
+    m.record(70, m.pack("IIQ", kind, 0, 0))
+    for size in (16, 24):
+        m.record(71, m.pack("QQQIIII", size, 0, 0, 0, 5, 0, 0))
+        m.records.append(b"t" * size)
+    m.sample(0x400000 + spin + 2, time=9)
+    for verb, words in (("report", ()), ("export", ("--format", "folded", "-o", "-")), ("export", ("--format", "pprof", "-o", "traced.gz"))):
+        said = run(m, *words, verb=verb)
+        assert "40 bytes of a trace" in said and called in said and "does not decode" in said, (kind, verb, said)
+assert "does not decode" not in run(user()), "there is none"
 PY
