@@ -15,9 +15,11 @@
 
 static int bad(char *why, size_t n, const char *text)
 {
-    snprintf(why, n,
-             "--call-graph %s: fp, lbr, dwarf[,BYTES] or auto[,BYTES], with BYTES a multiple of 8 up to %u",
-             text, BYTES_MAX);
+    if (n > 0)
+        snprintf(
+            why, n,
+            "--call-graph %s: fp, lbr, dwarf[,BYTES] or auto[,BYTES], with BYTES a multiple of 8 up to %u",
+            text, BYTES_MAX);
     return -EINVAL;
 }
 

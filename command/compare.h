@@ -136,7 +136,7 @@ int compare_json(const struct compare *c, FILE *to);
 int compare_csv(const struct compare *c, FILE *to);
 
 /* The verdict on a figure in words, or "" for the reference and what can't be compared. `noun`: say it. */
-const char *compare_verdict(const struct compare *c, size_t subject, size_t quantity, bool noun, char *text,
-                            size_t size);
+char *compare_verdict(const struct compare *c, size_t subject, size_t quantity, bool noun, char *text,
+                      size_t size);
 
 #endif

@@ -89,8 +89,8 @@ static void say_difference(const struct quantity *q, const struct rk_difference 
              noun[0] ? " " : "", noun);
 }
 
-const char *compare_verdict(const struct compare *c, size_t subject, size_t quantity, bool noun, char *text,
-                            size_t size)
+char *compare_verdict(const struct compare *c, size_t subject, size_t quantity, bool noun, char *text,
+                      size_t size)
 {
     const struct figure *f = &c->subjects[subject].figures[quantity];
     const struct quantity *q = &c->quantities[quantity];

@@ -96,11 +96,19 @@ static void fill(const struct compare *c, size_t subject, size_t quantity, struc
              plain(q, scale, s->max, places, high, sizeof high));
     if (s->outliers)
         snprintf(row->cell[OUTLIERS], room, "%" PRIu64, s->outliers);
-    if (subject == c->reference)
-        return;
-    const struct rk_difference *d = &f->difference;
-    ratio_text(d, row->cell[RATIO], room);
-    compare_verdict(c, subject, quantity, true, row->cell[VERDICT], room);
+    if (subject != c->reference) {
+        ratio_text(&f->difference, row->cell[RATIO], room);
+        compare_verdict(c, subject, quantity, true, row->cell[VERDICT], room);
+    }
+    for (int i = MEAN; i < COLUMNS; i++)
+        print_in_locale(row->cell[i]);
+}
+
+/* A column's head. */
+static const char *head_text(int column, char *text, size_t size)
+{
+    snprintf(text, size, "%s", heads[column]);
+    return print_in_locale(text);
 }
 
 /* ---- the table ---- */
@@ -182,7 +190,7 @@ static void print_block(const struct compare *c, const struct layout *l, size_t 
     }
     for (int i = 0; i < COLUMNS; i++)
         if (i < RATIO || !reference)
-            snprintf(head.cell[i], sizeof head.cell[i], "%s", heads[i]);
+            head_text(i, head.cell[i], sizeof head.cell[i]);
     if (!reference)
         snprintf(head.cell[RATIO], sizeof head.cell[RATIO], "ratio to %zu", c->reference + 1);
     for (int from = MEAN, until; from < COLUMNS; from = until) {
@@ -236,7 +244,7 @@ static void print_summary(const struct compare *c, FILE *to)
         return;
     fputc('\n', to);
     for (size_t i = 0; i < c->n; i++) {
-        compare_verdict(c, i, WALL, true, text, sizeof text);
+        print_in_locale(compare_verdict(c, i, WALL, true, text, sizeof text));
         if (!text[0])
             continue;
         bool seen = strstr(text, c->quantities[WALL].name) != NULL;
@@ -281,7 +289,7 @@ int compare_table(const struct compare *c, FILE *to)
     if (!rows)
         return -ENOMEM;
     for (int i = 0; i < COLUMNS; i++)
-        l.widths[i] = print_columns(heads[i]);
+        l.widths[i] = print_columns(head_text(i, rows[0].cell[0], sizeof rows[0].cell[0]));
     l.widths[RATIO] = 10;
     for (size_t i = 0; i < c->n; i++)
         for (size_t q = 0; q < c->quantity_n; q++) {
@@ -320,9 +328,10 @@ int compare_markdown(const struct compare *c, FILE *to)
     struct row row;
     char name[400];
 
-    fputs("| command | quantity | mean ± 95 % | median | min … max | outliers | ratio | verdict |\n"
-          "|:--|:--|--:|--:|--:|--:|--:|:--|\n",
-          to);
+    fputs("| command | quantity |", to);
+    for (int i = MEAN; i < VERDICT; i++)
+        fprintf(to, " %s |", head_text(i, name, sizeof name));
+    fputs(" verdict |\n|:--|:--|--:|--:|--:|--:|--:|:--|\n", to);
     for (size_t i = 0; i < c->n; i++)
         for (size_t q = 0; q < c->quantity_n; q++) {
             if (!c->subjects[i].figures[q].summary.n)

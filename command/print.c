@@ -70,6 +70,32 @@ bool print_is_utf8(void)
     return false;
 }
 
+char *print_in_locale(char *text)
+{
+    static const struct {
+        const char *symbol, *plain;
+    } all[] = {{"\u2026", "..."}, {"\u00b1", "+-"}, {"\u00b5", "u"}};
+    char *to = text;
+
+    if (print_is_utf8())
+        return text;
+    for (const char *from = text; *from;) {
+        size_t i = 0;
+        while (i < sizeof all / sizeof *all && strncmp(from, all[i].symbol, strlen(all[i].symbol)) != 0)
+            i++;
+        if (i == sizeof all / sizeof *all) {
+            *to++ = *from++;
+            continue;
+        }
+        size_t n = strlen(all[i].plain);
+        memcpy(to, all[i].plain, n);
+        to += n;
+        from += strlen(all[i].symbol);
+    }
+    *to = '\0';
+    return text;
+}
+
 void print_text(FILE *to, const char *text)
 {
     static const char dots[] = "\u2026";

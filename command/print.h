@@ -46,6 +46,9 @@ static inline const char *print_symbol(const char *symbol, const char *plain)
 }
 #define print_ellipsis() print_symbol("\u2026", "...")
 
+/* Text of ours, in place: where the locale has no ±, µ and ellipsis, what stands for them. No longer than it was. */
+char *print_in_locale(char *text);
+
 /* The library's words; where the locale has no ellipsis, three dots. */
 void print_text(FILE *to, const char *text);
 

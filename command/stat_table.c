@@ -165,6 +165,7 @@ static void bound_text(const struct table *t, const struct rk_event *event, cons
     share = share > 99.9 ? 99.9 : share;
     snprintf(to, size, "± %s, counted %.*f %% of the time", value_text(event, bound, text, sizeof text),
              share >= 99.5 || share < 9.95, share);
+    print_in_locale(to);
 }
 
 static void put_event(struct table *t, const struct rk_counts_row *row, size_t i)
@@ -187,6 +188,7 @@ static void put_event(struct table *t, const struct rk_counts_row *row, size_t i
     if (t->counts->runs > 1 && row->mean)
         snprintf(spread, sizeof spread, "± %5.1f %%",
                  row->mean[i] > 0 ? 100 * row->stdev[i] / row->mean[i] : 0);
+    print_in_locale(spread);
     if (spread[0] && t->width >= 60) { /* a column of its own, where there is room for one */
         fprintf(t->to, " %s", spread);
         at += 1 + print_columns(spread);
@@ -267,6 +269,7 @@ static void put_times(const struct table *t)
     if (counts->runs > 1 && counts->n > 0)
         snprintf(items[n++], 80, "± one standard deviation of a run");
     for (size_t i = 0; i < n; i++) {
+        print_in_locale(items[i]);
         bool below = at > 2 && at + 3 + print_columns(items[i]) > t->width;
         fprintf(t->to, "%s%s", at == 2 ? "\n  " : below ? "\n  " : "   ", items[i]);
         at = (below ? 2 : at + 3) + print_columns(items[i]);

@@ -99,7 +99,7 @@ int rk_names_archive(const char *path, const char *to, const struct rk_names_opt
     if (rc == 0)
         rc = rk_names_stream(stream, options, &names, e);
     rk_stream_free(stream);
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     _cleanup_close_ int from = sys_open_regular(AT_FDCWD, path);
     rc = from < 0 ? fail_copy(e, from == -ENODEV ? -ENOTSUP : from, path)

@@ -64,7 +64,7 @@ int names_make_room(int fd)
 
     if (rc == 0)
         rc = regular ? find_table(fd, &header, size, &end) : -EBADMSG;
-    if (rc < 0)
+    if (rc != 0)
         return rc;
     if (sys_read_at(fd, &first, sizeof first, end) == sizeof first && first == PERFDATA_OWN_MAGIC)
         return -EEXIST; /* reckon's, of before there were names */

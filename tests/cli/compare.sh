@@ -230,6 +230,15 @@ grep -q '^2 runs of each of 2 commands' out || fail "a parameter of a hook: two 
 # Counts are whole numbers; what lies between them is the mean.
 compare -r 3 true && grep -qE '^  page-faults  [0-9.]+ ± [0-9.]+ +[0-9]+  [0-9]+ … [0-9]+' out || fail "counts are not whole"
 
+# Where the locale has only ASCII, nothing else is printed: in the table, in markdown, beside a verdict. 
+ascii() { ! LC_ALL=C grep -q '[^ -~]' out; }
+for format in '' --markdown; do
+    LC_ALL=C compare -r 6 $format "python3 -S -c 'pass'" "python3 -S -c '$touch'" || fail "C locale $format"
+    ascii && grep -q 'mean +- 95 %' out && grep -q 'min \.\.\. max' out && grep -q '[0-9] +- [0-9]' out &&
+        grep -qE '[0-9] \.\.\. [0-9]' out || fail "C locale $format: what is not ASCII"
+done
+LC_ALL=C compare -r 2 true && ascii || fail "C locale: one command"
+
 # Time on the CPU, which a busy machine changes least, is counted unless other events are asked for.
 timeout 250 "$RECKON" compare -r 2 true >out 2>err && grep -qE '^  task-clock  +[0-9.,]+ (ns|us|µs|ms|s) ' out || fail "no task-clock by default"
 

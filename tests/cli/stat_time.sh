@@ -30,6 +30,8 @@ json 'last["events"][0]["stdev"] >= 0 and last["wall_stdev_ns"] >= 0' || fail "-
 "$RECKON" stat -r 3 -e page-faults true 2>err || fail "-r, text"
 grep -q 'true, 3 times' err && grep -qE '± +[0-9.]+ %  page-faults' err && grep -qE 's ± [0-9.]+ % wall' err || fail "-r: text"
 grep -q '   ± one standard deviation of a run$' err || fail "-r: what ± is"
+LC_ALL=C "$RECKON" stat -r 2 -e page-faults true 2>err || fail "-r, C locale"
+grep -q '   +- one standard deviation of a run$' err && ! LC_ALL=C grep -q '[^ -~]' err || fail "-r, C locale: not ASCII"
 "$RECKON" stat -r 3 -e page-faults sh -c 'exit 9' 2>err
 [ $? = 9 ] || fail "-r: the status"
 grep -q "sh -c 'exit 9', 3 times, 3 of them failed" err || fail "-r: that runs failed"
@@ -68,6 +70,11 @@ head -n 1 out | grep -q '^time_s,scaled' && [ "$(grep -c time_s out)" = 1 ] || f
 json 'last["events"][0]["value"] is None and last["events"][0]["reason"]' || fail "-D: counted before"
 "$RECKON" stat -D 50 -I 10 -j -o out -e page-faults sh -c "$told; exec ls" >/dev/null 2>err || fail "-D"
 json '(last["events"][0]["value"] or 0) > 0' || fail "-D: not counted after"
+begin=$(date +%s%N)
+"$RECKON" stat -D 200 -j -o out -e task-clock sleep 0.5 2>err || fail "-D: figures"
+took=$(($(date +%s%N) - begin))
+json "0 < last['wall_ns'] <= $took - 200000000" || fail "-D: the time before it is counted"
+json 'abs(last["events"][0]["metric"]["value"] * last["wall_ns"] / last["events"][0]["value"] - 1) < 1e-6' || fail "-D: divided by other time"
 "$RECKON" stat -D 300000 -e page-faults true 2>err || fail "-D, text"
 grep -q 'it had ended before counting began' err || fail "-D: why nothing was counted"
 # … and no interval is told before it, or while counting is off.
