@@ -25,6 +25,9 @@ const char *report_name(const char *name, size_t columns, char *buffer, size_t s
     print_safe(name, buffer, size);
     if (columns == SIZE_MAX || print_columns(buffer) <= columns)
         return buffer;
+    char brief[4096];
+    if (print_columns(print_safe(rk_symbol_short(name, brief, sizeof brief), buffer, size)) <= columns)
+        return buffer;
     const char *dots = print_ellipsis();
     size_t wide = print_columns(dots), kept = columns > wide ? columns - wide : 0;
     for (size_t i = 0; buffer[i]; i++) {

@@ -70,7 +70,7 @@ function showHottest(app) {
     by('hot-title').textContent = old ? 'Greatest changes (self), in percentage points' : 'Hottest functions (self)';
     by('hot').replaceChildren(...best.map(({i, k}) => {
         const name = app.name(i), change = old ? f.self[i] - old.self[i] : 0;
-        const button = make('button', {type: 'button', className: 'name', textContent: shortName(name), title: name});
+        const button = make('button', {type: 'button', className: 'name', textContent: app.shortName(i), title: name});
         button.addEventListener('click', () => app.openSandwich(i));
         const share = make('span', {className: 'share' + (old ? change > 0 ? ' more' : ' less' : ''),
             textContent: old ? points(change, weights.sum) : percent(f.self[i], weights.sum)});
@@ -117,7 +117,7 @@ function showModules(app) {
 function showAnswer(app, best) {
     const {functions: f, functionsBefore: old, weights, profile} = app, [what, is] = subject(app.event);
     const strong = (text) => make('strong', {textContent: text});
-    const name = (i) => make('span', {className: 'name', textContent: cutTo(shortName(app.name(i)), 60)});
+    const name = (i) => make('span', {className: 'name', textContent: cutTo(app.shortName(i), 60)});
     const h1 = by('answer');
     const part = app.isPart ? ' (of what is chosen)' : '';
     if (!weights.sum || !best.length) {

@@ -3,9 +3,10 @@
  * since what a browser takes longest over is the length of a page, of one run of bytes. Numbers are LEB128 (seven bits a
  * byte, lowest first), signed ones zigzag.
  *
- *     2                                       the format's number
+ *     3                                       the format's number
  *     length, JSON                            facts about the recording: see answers.js
  *     strings    n; length[n], then their bytes       sorted
+ *     short      n; string[n] (difference); length[n], then their bytes      short names of functions, where they differ
  *     modules    n; name[n] path[n] kernel[n]
  *     frames     n; name[n] module[n] file+1[n] line[n] kind[n]      kind: reason there is no name × 2 + inlined
  *     lines      for each frame: n, then n × (line, samples)         its hottest lines, hottest first
@@ -107,8 +108,8 @@ function visible(text) {
 
 /* Names, made when they are asked for: few of a hundred thousand are ever on the screen. */
 class Strings {
-    constructor(c) {
-        const n = c.count(), length = c.column(n), first = new Int32Array(n + 1), room = c.bytes.length - c.at;
+    constructor(c, n) {
+        const length = c.column(n), first = new Int32Array(n + 1), room = c.bytes.length - c.at;
         for (let i = 0; i < n; i++) {
             first[i + 1] = first[i] + length[i];
             if (length[i] < 0 || first[i + 1] > room)
@@ -131,6 +132,19 @@ class Strings {
         const {first, all} = this, from = first[i], to = first[i + 1];
         return this.made[i] = visible(all !== null ? all.slice(from, to) : this.decoder.decode(this.bytes.subarray(from, to)));
     }
+}
+
+/* Short names, by the string that is the whole one. */
+function takeShort(c, strings) {
+    const n = c.count(2), step = c.column(n), place = new Int32Array(strings).fill(-1);
+    for (let i = 0, s = 0; i < n; i++) {
+        s += step[i];
+        if (!(s >= 0 && s < strings))
+            throw new Error('the names in this page are damaged');
+        place[s] = i;
+    }
+    const texts = new Strings(c, n);
+    return {of: (s) => place[s] < 0 ? null : texts.at(place[s])};
 }
 
 function takeLines(c, n) {
@@ -222,13 +236,14 @@ function takeSide(c, threads, nodes) {
 
 function decodeProfile(bytes) {
     const c = new Cursor(bytes), profile = {};
-    if (c.number() !== 2)
+    if (c.number() !== 3)
         throw new Error('the data of this page is of another version');
     const length = c.count();
     profile.facts = JSON.parse(new TextDecoder().decode(bytes.subarray(c.at, c.at + length)),
         (_, value) => typeof value === 'string' ? visible(value) : value);
     c.skip(length);
-    const strings = profile.strings = new Strings(c);
+    const strings = profile.strings = new Strings(c, c.count());
+    profile.short = takeShort(c, strings.n);
     let n = c.count(3);
     const moduleName = c.column(n), modulePath = c.column(n), moduleKernel = c.column(n);
     profile.modules = Array.from(moduleName, (name, i) => (

@@ -20,7 +20,6 @@ class App {
             callers: new FlameView(by('callers-half'), this, true),
             callees: new FlameView(by('callees-half'), this, false),
         };
-        this.short = new Map();
         this.table = new FunctionTable(this);
         this.timeLine = new TimeLine(this);
         this.weigh();
@@ -40,6 +39,11 @@ class App {
             return strings.at(frames.name[f]) || '[unknown]';
         const module = this.moduleOf(f).name;
         return module.startsWith('[') ? module : `[${module}]`;
+    }
+    /* What of it tells most in little room: src/symbol/short.c. */
+    shortName(f) {
+        const {short, frames} = this.profile;
+        return frames.kind[f] < 2 && short.of(frames.name[f]) || this.name(f);
     }
     moduleOf(f) {
         return this.profile.modules[this.profile.frames.module[f]];
@@ -64,10 +68,7 @@ class App {
             return full.length <= n ? full : cutTo(count(piece.rest) + ' more', n);
         if (full.length <= n)
             return full;
-        let short = this.short.get(full);
-        if (short === undefined)
-            this.short.set(full, short = shortName(full));
-        return cutTo(short, n);
+        return cutTo(box.frame < 0 ? full : this.shortName(box.frame), n);
     }
     styleOf(tree, box) {
         const p = this.colours.palette;

@@ -46,34 +46,6 @@ function amount(weight, unit) {
     return count(weight);
 }
 
-/* std::map<int, Thing>::insert(int const&) → map::insert: what remains tells most in little room. */
-function shortName(name) {
-    if (!/[<(]/.test(name) || /^[<[]/.test(name))
-        return name;
-    let depth = 0, kept = '';
-    for (let i = 0; i < name.length; i++) {
-        const c = name[i];
-        if (name.startsWith('operator', i)) {
-            const rest = /^operator\s*(\(\)|<=>|->\*?|<<=?|>>=?|[<>]=?|[^\s\w(<]+)?/.exec(name.slice(i))[0];
-            if (depth === 0)
-                kept += rest;
-            i += rest.length - 1;
-        } else if (c === '<' || c === '(') {
-            if (c === '(' && depth === 0 && name.startsWith('(anonymous namespace)', i)) {
-                i += '(anonymous namespace)'.length + 1;
-                continue;
-            }
-            depth++;
-        } else if (c === '>' || c === ')') {
-            depth -= depth > 0 && !(c === '>' && name[i - 1] === '-');
-        } else if (depth === 0) {
-            kept += c;
-        }
-    }
-    kept = kept.replace(/\s+(const|volatile|&&?|\[clone.*)\s*$/g, '').trim();
-    return kept.replace(/^.*\s(?=[^\s]*::|[^\s]+$)/, '') || name;
-}
-
 /* In at most n letters; a few letters of a longer name tell nothing. */
 function cutTo(text, n) {
     return text.length <= n ? text : n < 6 ? '' : text.slice(0, n - 1) + '…';

@@ -156,6 +156,10 @@ struct rk_symbol {
 /* Returns 1 if C++ and Rust names are demangled; 0 if reckon was built without libiberty. */
 RK_API int rk_symbolizer_demangles(void);
 
+/* Shortens a demangled name of C++, Rust, Go or Python: without parameters, template arguments, return types,
+ * hashes of crates, folders. Returns `to`; or `name`, if nothing is left out or `size` bytes are too few. */
+RK_API const char *rk_symbol_short(const char *name, char *to, size_t size);
+
 /* Names n offsets (rk_place.offset) of one module. Returns 0 or -errno. Each answer has its own miss.
  * Threads may share a symbolizer. */
 RK_API int rk_symbolizer_resolve(struct rk_symbolizer *symbolizer, const struct rk_module *module,

@@ -288,11 +288,12 @@ static void put_sides(struct page_pen *pen, const struct page *p)
 
 static int put_all(struct page_pen *pen, const struct page *p)
 {
-    page_number(pen, 2);
+    page_number(pen, 3);
     int rc = put_facts(pen, p);
     if (rc < 0)
         return rc;
     page_write_names(pen, &p->c, &p->names);
+    page_write_short(pen, &p->c, &p->names);
     put_modules(pen, p);
     put_functions(pen, p);
     put_threads(pen, p);

@@ -99,6 +99,7 @@ void page_write_side(struct page_pen *pen, const struct rk_profile_columns *c, c
 
 struct page_names {
     uint32_t *place; /* by text: its place in the page */
+    bool *function;  /* by text: whether it is a function's name */
     uint32_t *texts; /* by place */
     size_t n;
 
@@ -109,6 +110,8 @@ struct page_names {
 int page_names_make(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_names *ret);
 void page_names_free(struct page_names *names);
 void page_write_names(struct page_pen *pen, const struct rk_profile_columns *c,
+                      const struct page_names *names);
+void page_write_short(struct page_pen *pen, const struct rk_profile_columns *c,
                       const struct page_names *names);
 
 #endif

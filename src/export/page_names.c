@@ -2,13 +2,18 @@
 #include "base/table.h"
 #include "export/page.h"
 
+#include <reckon/symbol.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SHORT_MOST 4096
+
 void page_names_free(struct page_names *names)
 {
     free(names->place);
+    free(names->function);
     free(names->texts);
     free(names->module_of);
     free(names->module_like);
@@ -41,12 +46,14 @@ static int number_modules(const struct rk_profile_columns *c, const struct page_
     return rc;
 }
 
-static void mark_used(const struct rk_profile_columns *c, const struct page_tree *tree, uint32_t *used)
+static void mark_used(const struct rk_profile_columns *c, const struct page_tree *tree, uint32_t *used,
+                      bool *function)
 {
     if (c->text_n > 0)
         used[0] = 1; /* "" */
     for (size_t f = 0; f < tree->function_n; f++) {
         uint32_t frame = tree->frames[tree->first[f]];
+        function[c->frame_symbol[frame]] = true;
         used[c->frame_symbol[frame]] = used[c->frame_module[frame]] = used[c->frame_path[frame]] = 1;
         used[c->frame_file[frame]] = 1;
     }
@@ -86,11 +93,12 @@ static int sort_texts(const struct rk_profile_columns *c, struct page_names *nam
 
 int page_names_make(const struct rk_profile_columns *c, const struct page_tree *tree, struct page_names *ret)
 {
-    struct page_names names = {.place = calloc(c->text_n + 1, sizeof *names.place)};
-    int rc = names.place ? number_modules(c, tree, &names) : -ENOMEM;
+    struct page_names names = {.place = calloc(c->text_n + 1, sizeof *names.place),
+                               .function = calloc(c->text_n + 1, sizeof *names.function)};
+    int rc = names.place && names.function ? number_modules(c, tree, &names) : -ENOMEM;
 
     if (rc == 0) {
-        mark_used(c, tree, names.place);
+        mark_used(c, tree, names.place, names.function);
         rc = sort_texts(c, &names);
     }
     if (rc < 0)
@@ -98,6 +106,17 @@ int page_names_make(const struct rk_profile_columns *c, const struct page_tree *
     else
         *ret = names;
     return rc;
+}
+
+/* The short name of a function; NULL: what is not a function's, or short already. */
+static const char *short_of(const struct rk_profile_columns *c, const struct page_names *names, size_t i,
+                            char brief[SHORT_MOST])
+{
+    const char *text = c->text[names->texts[i]];
+
+    if (!names->function[names->texts[i]] || rk_symbol_short(text, brief, SHORT_MOST) == text)
+        return NULL;
+    return brief;
 }
 
 void page_write_names(struct page_pen *pen, const struct rk_profile_columns *c,
@@ -108,4 +127,26 @@ void page_write_names(struct page_pen *pen, const struct rk_profile_columns *c,
         page_number(pen, strlen(c->text[names->texts[i]]));
     for (size_t i = 0; i < names->n; i++)
         page_bytes(pen, c->text[names->texts[i]], strlen(c->text[names->texts[i]]));
+}
+
+void page_write_short(struct page_pen *pen, const struct rk_profile_columns *c,
+                      const struct page_names *names)
+{
+    char brief[SHORT_MOST];
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < names->n; i++)
+        n += short_of(c, names, i, brief) != NULL;
+    page_number(pen, n);
+    for (size_t i = 0, last = 0; i < names->n; i++)
+        if (short_of(c, names, i, brief)) {
+            page_number(pen, i - last);
+            last = i;
+        }
+    for (size_t i = 0; i < names->n; i++)
+        if (short_of(c, names, i, brief))
+            page_number(pen, strlen(brief));
+    for (size_t i = 0; i < names->n; i++)
+        if (short_of(c, names, i, brief))
+            page_bytes(pen, brief, strlen(brief));
 }

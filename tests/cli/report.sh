@@ -237,3 +237,32 @@ cmp -s with out || fail "without the binary the report is another"
 "$RECKON" report bare.data >out 2>err || fail "report without the binary and names"
 grep -q 'could not be named' out && grep -qE 'work: ' out || fail "the binary is gone"
 exit 0
+
+# A long name is cut to what tells most: its parameters, template arguments and folders go first.
+cat >long.folded <<'F'
+main;std::vector<int, std::allocator<int> >::push_back(int const&) 5
+main;core::slice::cmp::<impl core::cmp::PartialEq<[U]> for [T]>::eq 4
+main;github.com/somebody/something/deep/crypto/sha256.(*digest).checkSum 3
+F
+python3 - <<'PY' || fail "names on a narrow terminal"
+import fcntl, os, pty, struct, termios
+def run(columns):
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.environ["TERM"] = "dumb"
+        os.execv(os.environ["RECKON"], ["reckon", "report", "long.folded"])
+    got = b""
+    try:
+        while part := os.read(fd, 4096):
+            got += part
+    except OSError:
+        pass
+    assert os.waitpid(pid, 0)[1] == 0
+    return [line.split("  ")[-1].strip() for line in got.decode().splitlines()]
+short = ["std::vector::push_back", "<[T] as PartialEq>::eq", "sha256.(*digest).checkSum"]
+lines = run(76)
+assert all(name in lines for name in short), lines
+lines = run(200)
+assert "std::vector<int, std::allocator<int> >::push_back(int const&)" in lines and short[0] not in lines, lines
+PY

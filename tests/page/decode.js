@@ -10,7 +10,6 @@ const scope = vm.createContext({TextDecoder, Uint8Array, Buffer});
 for (const file of ['words.js', 'data.js', 'weigh.js'])
     vm.runInContext(fs.readFileSync(new URL(file, web), 'utf8'), scope);
 const decode = vm.runInContext('decodeProfile', scope), weigh = vm.runInContext('weigh', scope);
-const short = vm.runInContext('shortName', scope);
 
 const made = large({samples: 3000, frames: 100, nodes: 900, buckets: 20, threads: 3});
 const bytes = encode(made);
@@ -46,13 +45,9 @@ test('damaged bytes are an error or a profile, never a hang', () => {
     assert.ok(errors >= 100, `${errors} of 300`);
 });
 
-test('names in little room', () => {
-    for (const [name, wanted] of [
-        ['main', 'main'], ['std::vector<int, std::allocator<int> >::push_back(int const&)', 'std::vector::push_back'],
-        ['void ns::f<int>(char*) const', 'ns::f'], ['operator<<(std::ostream&, int)', 'operator<<'],
-        ['ns::A::operator()(int) const', 'ns::A::operator()'], ['(anonymous namespace)::work(int)', 'work'],
-        ['[libfoo.so]', '[libfoo.so]'], ['<alloc::vec::Vec<T> as Drop>::drop', '<alloc::vec::Vec<T> as Drop>::drop'],
-        ['a<b', 'a'], ['x>y', 'x>y'], ['', ''], ['(', '('], ['f(int) [clone .cold]', 'f'],
-    ])
-        assert.equal(short(name), wanted);
+test('short names are read', () => {
+    const strings = [...made.strings, 'ns::f<int>(char*)', 'ключ(int)'], n = made.strings.length;
+    const p = decode(new Uint8Array(encode({...made, strings, short: [[n + 1, 'ключ'], [n, 'ns::f']]})));
+    const all = Array.from({length: strings.length}, (_, i) => [p.strings.at(i), p.short.of(i)]).filter(([, brief]) => brief !== null);
+    assert.deepEqual(all, [['ns::f<int>(char*)', 'ns::f'], ['ключ(int)', 'ключ']]);
 });

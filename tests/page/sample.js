@@ -53,17 +53,22 @@ function writeStrings(pen, strings) {
 }
 
 /*
- * p: {facts, strings (the first: ""), modules [[name, path, kernel]], frames [[name, module, file + 1, line, kind, [[line, samples]]]],
+ * p: {facts, strings (the first: ""), short [[string, text]], modules [[name, path, kernel]], frames [[name, module, file + 1, line, kind, [[line, samples]]]],
  *     threads [[name, pid, tid]], parent [], frame [] (preorder), buckets, start, width,
  *     sides [{event, before, period, entries [[thread, bucket, node, samples, weight]]}]}
  */
 export function encode(p) {
     const pen = new Pen();
-    pen.number(2);
+    pen.number(3);
     const facts = Buffer.from(JSON.stringify(p.facts));
     pen.number(facts.length);
     pen.bytes(facts);
     const place = writeStrings(pen, p.strings);
+    const short = (p.short || []).map(([s, text]) => [place[s], Buffer.from(text)]).sort((a, b) => a[0] - b[0]);
+    pen.number(short.length);
+    short.forEach(([s], i) => pen.number(s - (i ? short[i - 1][0] : 0)));
+    short.forEach(([, text]) => pen.number(text.length));
+    short.forEach(([, text]) => pen.bytes(text));
     const columns = (rows, ...takes) => {
         pen.number(rows.length);
         for (const take of takes)

@@ -60,6 +60,8 @@ static uint64_t number(void)
 struct read {
     char facts[4096];
     char strings[MOST][6000];
+    int short_of[MOST]; /* 0: none */
+    char brief[MOST][4096];
     uint64_t string_n, module_n, frame_n, thread_n, node_n, sides;
     uint64_t module_name[MOST], kernel[MOST];
     uint64_t name[MOST], module[MOST], file[MOST], line[MOST], kind[MOST];
@@ -90,6 +92,24 @@ static void take_strings(void)
         page.strings[i][length[i]] = '\0';
         at += length[i];
         assert_true(i == 0 || strcmp(page.strings[i - 1], page.strings[i]) < 0);
+    }
+}
+
+static void take_short(void)
+{
+    uint64_t length[MOST], n = number();
+
+    assert_true(n <= page.string_n);
+    for (uint64_t i = 0, s = 0; i < n; i++) {
+        s += number();
+        assert_true(s < page.string_n);
+        page.short_of[s] = (int)i + 1;
+    }
+    column(length, n);
+    for (uint64_t i = 0; i < n; i++) {
+        assert_true(length[i] < sizeof page.brief[0] && at + length[i] <= block_n);
+        memcpy(page.brief[i], block + at, length[i]);
+        at += length[i];
     }
 }
 
@@ -124,12 +144,13 @@ static void take_written(void)
 {
     memset(&page, 0, sizeof page);
     take_block();
-    assert_int_equal(number(), 2);
+    assert_int_equal(number(), 3);
     uint64_t n = number();
     assert_true(n < sizeof page.facts && at + n <= block_n);
     memcpy(page.facts, block + at, n);
     at += n;
     take_strings();
+    take_short();
     page.module_n = number();
     column(page.module_name, page.module_n);
     column((uint64_t[MOST]){0}, page.module_n);
@@ -280,6 +301,29 @@ static size_t count(const char *part)
     for (const char *found = written; (found = strstr(found, part)); found++)
         n++;
     return n;
+}
+
+/* A function's short name is with it, where it has one. */
+static void short_names(void **state)
+{
+    static const char *const names[][2] = {
+        {"main", "main"},
+        {"std::vector<int>::push_back(int&&)", "std::vector::push_back"},
+        {"core::slice::cmp::<impl core::cmp::PartialEq<[U]> for [T]>::eq", "<[T] as PartialEq>::eq"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct rk_profile_builder *b = fake_builder();
+        fake_name = names[i][0];
+        FEED(b, AT(4, 1, 0x10));
+        struct rk_profile *p = fake_finish(b);
+        take_page(p);
+        int brief = page.short_of[page.name[page.frame[0]]];
+        assert_string_equal(name_of(0), names[i][0]);
+        assert_string_equal(brief ? page.brief[brief - 1] : name_of(0), names[i][1]);
+        rk_profile_free(p);
+    }
+    fake_name = NULL;
 }
 
 static void names_are_never_more(void **state)
@@ -443,6 +487,7 @@ int main(void)
         cmocka_unit_test(samples_of_one_weight),
         cmocka_unit_test(two_events_are_two_sides),
         cmocka_unit_test(recursion_and_deep_stacks),
+        cmocka_unit_test(short_names),
         cmocka_unit_test(names_are_never_more),
         cmocka_unit_test(an_empty_profile),
         cmocka_unit_test(a_pair),
