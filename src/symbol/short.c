@@ -72,7 +72,7 @@ static const char *behind(const char *at, const char *end)
             if (n == DEPTH)
                 return end;
             open[n++] = c;
-        } else if (c == '>' && (at[-1] == '-' || open[n - 1] != '<')) {
+        } else if (c == '>' && (n == 0 || at[-1] == '-' || open[n - 1] != '<')) {
             continue;
         } else if (with) {
             size_t left = n;
@@ -356,13 +356,12 @@ const char *rk_symbol_short(const char *name, char *to, size_t size)
     struct text text = {to, 0, size, false};
     struct part p = {name, name + strlen(name)};
 
-    if (p.at == p.end || *name == '[' || *name == '/')
+    bool python_qualifies = strstr(name, ".<") && !strchr(name, '(');      /* outer.<locals>.inner */
+    bool whole = *name == '<' && !strstr(name, "::") && !python_qualifies; /* <module> */
+    if (p.at == p.end || *name == '[' || *name == '/' || whole)
         return name;
-    bool python_qualifies = strstr(name, ".<") && !strchr(name, '('); /* outer.<locals>.inner */
     if (begins(p, "py::") || python_qualifies)
         python(&text, (struct part){name + (begins(p, "py::") ? 4 : 0), p.end});
-    else if (*name == '<' && !strstr(name, "::")) /* <module> */
-        return name;
     else if (is_go(p))
         go(&text, p);
     else if (strpbrk(name, "<([") && (strchr(name, '(') || !outside(p, " ")))

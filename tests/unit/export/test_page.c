@@ -306,10 +306,9 @@ static size_t count(const char *part)
 /* A function's short name is with it, where it has one. */
 static void short_names(void **state)
 {
-    static const char *const names[][2] = {
-        {"main", "main"},
-        {"std::vector<int>::push_back(int&&)", "std::vector::push_back"},
-        {"core::slice::cmp::<impl core::cmp::PartialEq<[U]> for [T]>::eq", "<[T] as PartialEq>::eq"}};
+    static const char *const names[][2] = {{"main", "main"},
+                                           {"std::vector<int>::push(int&&)", "std::vector::push"},
+                                           {"core::num::<impl u64>::pow", "u64::pow"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
