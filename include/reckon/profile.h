@@ -192,7 +192,7 @@ struct rk_profile_summary {
     /* When it was recorded: ns since 1970; of merged profiles, the first. 0: unknown. */
     uint64_t made;
 
-    /* Bytes of a processor's trace, which is not decoded: none of it is in the samples. As rk_stream_info has it. */
+    /* Bytes of a processor's trace, as rk_stream_info has it: none of it is in the samples. */
     uint64_t trace_bytes;
     const char *trace;
 };

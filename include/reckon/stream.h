@@ -205,7 +205,7 @@ struct rk_stream_info {
      * tell. */
     uint64_t stacks_whole, stacks_cut, stacks_broken, stacks_joined;
     uint64_t recorded; /* 1: of a file or a pipe; 0: live */
-    /* Bytes of a processor's trace (AUXTRACE) so far, which the library does not decode, and whose trace it is:
+    /* Bytes of a processor's trace (AUXTRACE) so far, which the library does not decode, and its kind:
      * "Intel PT", "CoreSight"; "": there is none. */
     uint64_t trace_bytes;
     const char *trace;

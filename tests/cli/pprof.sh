@@ -113,6 +113,22 @@ with open("data", "wb") as f:
     f.write(m.file())
 run("export", "--format", "pprof", "-o", "none.gz", "data")
 check("none.gz", None)
+# Runs of two boots: the time of both, not the days between
+for name, begin in (("first", 10**9), ("second", 332318 * 10**9)):
+    boot = Recording()
+    boot.event(1, 0, "cpu-clock", [7])
+    boot.comm(5, "prog", time=begin)
+    for i in range(5):
+        boot.sample(0x400100, time=begin + i * 500_000_000)
+    with open(name, "wb") as f:
+        f.write(boot.file())
+run("merge", "-o", "boots.gz", "first", "second")
+assert '"duration":4000000000,' in run("report", "--json", "boots.gz")
+run("merge", "-o", "more.gz", "boots.gz", "first")
+assert '"duration":6000000000,' in run("report", "--json", "more.gz")
+said = raw("boots.gz")
+assert not said or "Duration: 4" in said, said[:400]
+
 # Folded stacks have one type: their weights are what they count
 with open("folded", "w") as f:
     f.write("main;work 12\nmain;rest 3\n")
