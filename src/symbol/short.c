@@ -242,7 +242,6 @@ static const char *operator_of(struct text *to, struct part p)
         p.at += strlen(sign);
         return begins(p, " <") ? p.at + 1 : p.at;
     }
-    const char *until = outside(p, "(");
     if (*p.at != ' ' && !begins(p, "\"")) { /* +=, ~, … */
         const char *at = p.at;
         while (at < p.end && !strchr(" <(", *at))
@@ -250,6 +249,7 @@ static const char *operator_of(struct text *to, struct part p)
         put(to, p.at, (size_t)(at - p.at));
         return begins((struct part){at, p.end}, " <") ? at + 1 : at;
     }
+    const char *until = outside(p, "(");
     p.end = until ? until : p.end; /* new[], a type, ""_x */
     if (begins(p, " new[]") || begins(p, " delete[]"))
         put(to, p.at, (size_t)(p.end - p.at));

@@ -1,10 +1,13 @@
 /*
  * Mangled names: each line of the input is one. Whatever it says, the answer is a text that ends, of DEMANGLED_MAX bytes at
- * most, or the name itself; it takes at most a second of this thread's time and fits on the stack that it is given.
+ * most, or the name itself; its short name is shorter, and not empty. Both take at most a second of this thread's time and
+ * fit on the stack that it is given.
  */
 #include "fuzz.h"
 
 #include "symbol/demangle.h"
+
+#include <reckon/symbol.h>
 
 #include <pthread.h>
 #include <string.h>
@@ -34,6 +37,13 @@ static void one_name(const char *name)
     HOLDS(text);
     fuzz_touch_text(text);
     HOLDS(text == name || strlen(text) < DEMANGLED_MAX);
+    const char *both[] = {text, name};
+    for (int i = 0; i < 2; i++) {
+        static char brief[DEMANGLED_MAX];
+        const char *cut = rk_symbol_short(both[i], brief, sizeof brief);
+        HOLDS(cut == both[i] || (*cut && strlen(cut) < strlen(both[i])));
+        fuzz_touch_text(cut);
+    }
     HOLDS(thread_seconds() - before < 1.0);
     arena_free(&arena);
 }
