@@ -206,7 +206,7 @@ class Counts(_native.Reading):
     def _state(self) -> State:
         """All of it, as plain things."""
         source = self.source
-        state = {"key": source.key, "names": source.names, "units": source.units, "scales": source.scales}
+        state: State = {"key": source.key, "names": source.names, "units": source.units, "scales": source.scales}
         if source.on_cpus:
             state["on_cpus"] = True
         why = {i: error_state(self.reason(i)) for i in range(len(self)) if self.reason(i)}
