@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
-from typing import Any
+from typing import Any, cast
 
 from ._count import DEFAULT_EVENTS, count
 
@@ -66,9 +66,9 @@ def register(ipython: Any) -> None:
             if expression is not None:
                 value = eval(expression, ipython.user_ns)
         if value is not None:
-            from IPython.display import display
+            from IPython import display
 
-            display(value)
+            cast(Any, display).display(value)
         return counter
 
     ipython.register_magic_function(reckon, "line_cell", "reckon")

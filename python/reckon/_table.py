@@ -78,5 +78,5 @@ class Table(list[T]):
 
     def to_pandas(self) -> pandas.DataFrame:
         """All columns of all rows, as a DataFrame."""
-        frame: pandas.DataFrame = pandas_module().DataFrame([dataclasses.asdict(row) for row in self])
+        frame: pandas.DataFrame = pandas_module().DataFrame([dataclasses.asdict(cast(Any, row)) for row in self])
         return frame

@@ -43,6 +43,16 @@ static bool is_no_name(const char *name)
     return !*name || (*name == '.' && (name[1] == 'L' || strncmp(name, ".annobin_", 9) == 0));
 }
 
+/* mold names the stub of an ifunc after it; the ifunc's own symbol is of a section where it does not lie. */
+static void cut_stub(char *name)
+{
+    static const char tail[] = "$pltgot";
+    size_t n = strlen(name), cut = sizeof tail - 1;
+
+    if (n > cut && memcmp(name + n - cut, tail, cut) == 0)
+        name[n - cut] = '\0';
+}
+
 static uint32_t rank_of(const struct elf_symbol *symbol)
 {
     uint32_t rank = symbol->binding == SYMBOL_LOCAL  ? RANK_LOCAL
@@ -70,7 +80,9 @@ static bool take(const struct elf *elf, const struct symtab *table, const struct
         section->bytes > UINT64_MAX - section->address)
         return false;
     uint64_t start = section->address + inside;
-    const char *name = table->names + symbol->name;
+    char *name = table->names + symbol->name;
+    if (symbol->size == 0 && symbol->type == SYMBOL_FUNCTION && symbol->binding == SYMBOL_LOCAL)
+        cut_stub(name);
     if (is_no_name(name) || is_mapping_symbol(name, elf->machine))
         return false;
 
