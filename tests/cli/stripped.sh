@@ -10,7 +10,7 @@ cat >prog.c <<'C'
 volatile unsigned sink;
 __attribute__((noinline, noipa)) void add(unsigned n) { for (unsigned i = 0; i < n; i++) sink += i; }
 __attribute__((noinline, noipa)) void mix(unsigned n) { for (unsigned i = 0; i < n; i++) sink ^= i; }
-int main(void) { for (int i = 0; i < 200; i++) { add(200000); mix(200000); } return 0; }
+int main(void) { for (int i = 0; i < 2000; i++) { add(200000); mix(200000); } return 0; }
 C
 ${CC:-cc} -O2 -o whole prog.c 2>err || { echo "no C compiler"; exit 77; }
 add=prog+0x$(nm whole | sed -n 's/^0*\([0-9a-f]*\) T add$/\1/p')
