@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 {
     struct perf_event_attr attr = {.size = sizeof attr,
                                    .type = PERF_TYPE_SOFTWARE,
-                                   .config = PERF_COUNT_SW_DUMMY,
+                                   .config = PERF_COUNT_SW_CPU_CLOCK,
                                    .sample_period = 1,
                                    .sample_type =
                                        RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME | RK_SAMPLE_PERIOD,

@@ -3,7 +3,7 @@
  *
  * 1. Count a region of your own code in five lines:                             reckon/set.h
  *
- *        struct rk_set *set;  struct rk_value v;
+ *        struct rk_set *set = NULL;  struct rk_value v;
  *        rk_set_self("instructions,page-faults", &set, NULL);
  *        rk_set_enable(set);  work();  rk_set_disable(set);
  *        if (rk_set_value(set, "instructions", &v) == 0) printf("%" PRIu64 "\n", v.value);

@@ -2,7 +2,7 @@
  * reckon/recording.h: writes records of your own into a perf.data file that reckon and perf read.
  *
  *     struct perf_event_attr attr = {.size = sizeof attr, .type = PERF_TYPE_SOFTWARE, .sample_period = 1,
- *                                    .config = PERF_COUNT_SW_DUMMY, .sample_id_all = 1,
+ *                                    .config = PERF_COUNT_SW_CPU_CLOCK, .sample_id_all = 1,
  *                                    .sample_type = RK_SAMPLE_IP | RK_SAMPLE_TID | RK_SAMPLE_TIME};
  *     struct rk_recording_event event = {.attr = &attr, .attr_bytes = sizeof attr, .name = "ticks"};
  *     struct rk_record record = {.type = RK_RECORD_SAMPLE, .misc = RK_MODE_USER};

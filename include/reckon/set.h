@@ -3,7 +3,7 @@
  *
  * Level 1, the calling thread, five lines:
  *
- *     struct rk_set *set;
+ *     struct rk_set *set = NULL;  // where it does not open it stays NULL, which every call refuses
  *     struct rk_value v;
  *     rk_set_self("instructions,page-faults", &set, NULL);
  *     rk_set_enable(set);   work();   rk_set_disable(set);
