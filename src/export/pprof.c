@@ -46,8 +46,8 @@ struct pprof {
     struct protobuf to;
     bool counted;        /* the only event is "samples", and weighs what it counts: one type says both */
     VECTOR(char *) more; /* strings behind the profile's texts */
-    struct pairs
-        locations; /* (location that it is inlined into, frame): first the profile's places, by number */
+    /* (location that it is inlined into, frame): first the profile's places, by number. */
+    struct pairs locations;
     uint32_t *location_of; /* by node */
     struct pprof_module {
         uint32_t path, build_id;

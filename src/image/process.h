@@ -32,9 +32,9 @@ struct rk_image {
     struct table cgroups; /* id → number of the path in modules.texts */
     int32_t *ended;       /* the last IMAGE_ENDED processes that ended, in a ring; NULL: none yet */
     uint32_t ended_n;     /* how many ended so far */
-    struct space
-        *kernel; /* modules, and code made at run time; all else from kernel_from on is the kernel's */
-    bool wide;   /* a mapping of the kernel's was in the upper half */
+    /* Modules, and code made at run time; all else from kernel_from on is the kernel's. */
+    struct space *kernel;
+    bool wide;            /* a mapping of the kernel's was in the upper half */
     uint64_t kernel_from; /* KERNEL_HALF, or where the kernel of a 32-bit machine begins */
 };
 

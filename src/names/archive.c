@@ -52,7 +52,7 @@ static int put_names(int fd, const char *path, const struct rk_names *names, str
     if (rc == -EBADMSG || rc == -EEXIST)
         return fail(e, -ENOTSUP, RK_STAGE_SYMBOL, RK_CAUSE_BAD_FILE,
                     "write the profile: reckon export --format pprof -o OUT FILE",
-                    "%s: names can't be put into a recording of this form", path);
+                    "%s: a recording of this form has no place for names", path);
     return rc < 0 ? fail_copy(e, rc, path) : 0;
 }
 

@@ -16,8 +16,8 @@ struct members {
     size_t at;
     struct table counts; /* id, and with inheritance the thread → index in values */
     VECTOR(uint64_t) values;
-    uint64_t
-        bytes[(UINT16_MAX + 7) / 8]; /* the record: the source may let it go before its members are out */
+    /* A copy of the record: the source may release it before its members are out. */
+    uint64_t bytes[(UINT16_MAX + 7) / 8];
 };
 
 struct members *members_free(struct members *m)

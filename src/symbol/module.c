@@ -235,19 +235,31 @@ static int open_own(const struct module_search *search, const struct rk_module *
     return 1;
 }
 
-/* The file again: whether it is the same is seen by its build-id. */
-static int open_lines(const struct module_search *search, const struct rk_module *wanted,
-                      const struct module *module, struct dwarf **ret)
+/* The file again: its build-id says whether it is the same. */
+static int open_again(const struct module_search *search, const struct rk_module *wanted,
+                      const struct module *module, char path[OBJECT_PATH_MAX], struct elf **ret)
 {
     _cleanup_elf_ struct elf *own = NULL;
     struct build_id id = {0};
-    char path[OBJECT_PATH_MAX];
     int rc = open_own(search, wanted, path, &own, &id);
 
     if (rc < 0)
         return rc;
     if (!build_id_same(&id, &module->id))
         return -ENOENT;
+    *ret = TAKE_PTR(own);
+    return 0;
+}
+
+static int open_lines(const struct module_search *search, const struct rk_module *wanted,
+                      const struct module *module, struct dwarf **ret)
+{
+    _cleanup_elf_ struct elf *own = NULL;
+    char path[OBJECT_PATH_MAX];
+    int rc = open_again(search, wanted, module, path, &own);
+
+    if (rc < 0)
+        return rc;
     rc = has_lines(own);
     if (rc < 0)
         return rc;
@@ -278,14 +290,11 @@ static int read_tables(const struct module_search *search, const struct rk_modul
                        const struct module *module, struct tables **ret)
 {
     _cleanup_elf_ struct elf *own = NULL;
-    struct build_id id = {0};
     char path[OBJECT_PATH_MAX];
-    int rc = open_own(search, wanted, path, &own, &id);
+    int rc = open_again(search, wanted, module, path, &own);
 
     if (rc < 0)
         return rc;
-    if (!build_id_same(&id, &module->id))
-        return -ENOENT;
     struct tables *tables = malloc(sizeof *tables);
     if (!tables)
         return -ENOMEM;
